@@ -89,7 +89,7 @@ class ImportsModule(Module):
         done, sessions = await self.imports.finished(record.id)
         found = {
             "total_conversations": done.conversations,
-            "imported_count": done.imported,
+            "imported_count": done.imported + done.grown,
             "skipped_count": done.skipped,
             "errors": done.errors,
             "session_ids": sessions,

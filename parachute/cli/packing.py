@@ -8,17 +8,29 @@ import stat
 import tempfile
 import time
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
+
+import msgspec
 
 from parachute.base.errors import InvalidInput
 from parachute.base.folders import Folder
 
 _MOST = 200_000
+_LIST = 1024 * 1024
 _DATABASE = b"SQLite format 3\0"
 _OLD = ("Chat/sessions/", "agent-sessions/", "agent-chats/")
 _TRANSCRIPTS = ".claude/projects/"
+
+
+class _Listed(msgspec.Struct):
+    filename: str
+
+
+class _List(msgspec.Struct):
+    data_files: list[_Listed]
 
 
 @contextlib.contextmanager
@@ -27,7 +39,15 @@ def packed(path: Path, kind: str) -> Iterator[BinaryIO]:
     try:
         if path.is_dir():
             with tempfile.TemporaryFile() as file:
-                _pack(path, file, _of_vault if kind == "parachute" else _of_notes)
+                _pack(path, file, partial(_below, is_wanted=_of_vault if kind == "parachute" else _of_notes))
+                file.seek(0)
+                yield file
+        elif kind in ("auto", "claude") and (listed := _listed(path)):
+            # Claude's list of an export: its archives lie beside it.
+            with tempfile.TemporaryFile() as file:
+                _pack(
+                    path.resolve().parent, file, lambda root: [each for each in listed if root.status(each) is not None]
+                )
                 file.seek(0)
                 yield file
         elif path.suffix in (".db", ".sqlite"):
@@ -55,6 +75,18 @@ def snapshot(path: Path, copy: Path) -> None:
         source.backup(target)
 
 
+def _listed(path: Path) -> list[str]:
+    """The names of the archives that a list of an export of Claude has; none for any other file."""
+    if not (path.name.startswith("manifest-") and path.suffix == ".json") or path.stat().st_size > _LIST:
+        return []
+    try:
+        files = msgspec.json.decode(path.read_bytes(), type=_List).data_files
+    except ValueError:
+        return []
+    names = [each.filename for each in files if "/" not in each.filename]
+    return [path.name, *dict.fromkeys(names)] if names else []
+
+
 def _of_notes(name: str) -> bool:
     return not any(part.startswith(".") for part in name.split("/"))
 
@@ -68,14 +100,20 @@ def _of_vault(name: str) -> bool:
     )
 
 
-def _pack(path: Path, file: BinaryIO, is_wanted: Callable[[str], bool]) -> None:
+def _pack(path: Path, file: BinaryIO, wanted: Callable[[Folder], Iterable[str]]) -> None:
     with Folder.open(path) as root, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        for place, _, entries in root.walk(most=_MOST, unreadable=lambda *_: None):
-            prefix = f"{place}/" if place else ""
-            for entry in sorted(entries, key=lambda each: each.name):
-                name = f"{prefix}{entry.name}"
-                if entry.is_file(follow_symlinks=False) and is_wanted(name):
-                    _add(archive, root, path, name)
+        for name in wanted(root):
+            _add(archive, root, path, name)
+
+
+def _below(root: Folder, is_wanted: Callable[[str], bool]) -> Iterator[str]:
+    """The files below a folder that are wanted, by their paths in it."""
+    for place, _, entries in root.walk(most=_MOST, unreadable=lambda *_: None):
+        prefix = f"{place}/" if place else ""
+        for entry in sorted(entries, key=lambda each: each.name):
+            name = f"{prefix}{entry.name}"
+            if entry.is_file(follow_symlinks=False) and is_wanted(name):
+                yield name
 
 
 def _add(archive: zipfile.ZipFile, root: Folder, path: Path, name: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from parachute.base.errors import NotFound
-from parachute.core.sessions import HEAD
+from parachute.core.sessions import HEAD, digest
 
 
 @dataclass(slots=True)
@@ -16,6 +16,7 @@ class FakeSessions:
 
     records: dict[str, dict[str, Any]] = field(default_factory=dict)
     chats: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    brought: dict[str, dict[str, Any]] = field(default_factory=dict)
     files: dict[str, bytes] = field(default_factory=dict)
     suggestions: list[Any] = field(default_factory=list)
 
@@ -26,6 +27,8 @@ class FakeSessions:
                 return {"imports": list(self.records.values())}
             case "ids":
                 return {"ids": list(self.chats)}
+            case "brought":
+                return {"brought": self.brought.get(document["session"])}
             case "begin" | "keep" | "end":
                 record = document["record"]
                 self.records[record["id"]] = record
@@ -36,7 +39,8 @@ class FakeSessions:
             case "undo":
                 removed = len(self.chats)
                 self.chats.clear()
-                return {"removed": removed, "kept": []}
+                self.brought.clear()
+                return {"removed": removed, "shrunk": 0, "kept": []}
             case "suggestion":
                 self.suggestions.append(document["suggestion"])
                 return {"outcome": "new"}
@@ -53,13 +57,19 @@ class FakeSessions:
             return {"outcome": outcome, "path": place}
         added: list[str] = []
         texts: list[tuple[str, str]] = []
+        messages: list[dict[str, Any]] = []
         for line in data.splitlines():
             value = json.loads(line)
             if not line.startswith(HEAD):
-                texts.append((value["type"], value["message"]["content"][0]["text"]))
+                text = value["message"]["content"][0]["text"]
+                texts.append((value["type"], text))
+                message = {"id": value.get("original"), "role": value["type"], "time": value.get("timestamp")}
+                messages.append({**message, "digest": digest(text)})
                 continue
-            texts = []
-            if value["session"] not in self.chats:
+            texts, messages = [], []
+            if value["session"] not in self.chats or value.get("grows"):
                 added.append(value["session"])
                 self.chats[value["session"]] = texts
+                about = {"is_untouched": True, "updated": value.get("updated")}
+                self.brought[value["session"]] = {**about, "messages": messages}
         return {"added": added}

@@ -1,10 +1,13 @@
 """Chats and files from elsewhere, for modules whose manifest says `sessions: create`."""
 
+import hashlib
 import json
 import uuid
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
+
+from msgspec import Struct, convert
 
 from parachute.base.errors import InvalidInput
 from parachute.core.connection import Connection, member
@@ -18,6 +21,28 @@ _UNDO_SECONDS = 3600.0
 
 Record = dict[str, Any]
 Message = Mapping[str, Any]
+
+
+class BroughtMessage(Struct):
+    """Message of a chat that an import brought: its id in the place that it comes from, and `digest` of its text."""
+
+    id: str | None
+    role: str
+    time: str | None
+    digest: str
+
+
+class Brought(Struct):
+    """Messages that an import has brought of a chat. `is_untouched`: nothing was said in it here since."""
+
+    is_untouched: bool
+    updated: str | None
+    messages: list[BroughtMessage]
+
+
+def digest(text: str) -> str:
+    """Return a short hash of a text."""
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 class Sessions:
@@ -55,10 +80,17 @@ class Sessions:
         """Store chats with their messages, all or none; the ids of those that were not here.
 
         Of a chat there are `session` (its id), `title`, `created`, `updated`, `archived`, `messages` (how many), `source`,
-        `original` (its id there) and `labels`; a message has `role`, `text`, and perhaps `time` and `model`.
+        `original` (its id there) and `labels`; a message has `role`, `text`, and perhaps `id` (its id there), `time` and `model`.
+        With `grows` a chat that an import brought gets these messages instead of its own, if nobody has gone on with it here; an
+        undo brings its own back.
         """
         answer = await self._send("conversations", {"import": import_id}, _lines(chats))
         return member(answer, "added", list)
+
+    async def brought(self, import_id: str, session: str) -> Brought | None:
+        """Return what an import has brought of a chat; None for one that no import brought."""
+        answer = await self._ask("brought", {"import": import_id, "session": session})
+        return convert(answer["brought"], Brought | None)
 
     async def add_file(
         self, import_id: str, parts: Sequence[str], content: AsyncIterator[bytes], time: str | None = None
@@ -75,10 +107,13 @@ class Sessions:
         """Bring a suggestion of another computer; `new`, `same`, `malformed` or `too_many_waiting`."""
         return member(await self._ask("suggestion", {"import": import_id, "suggestion": suggestion}), "outcome", str)
 
-    async def undo(self, import_id: str) -> tuple[int, list[str]]:
-        """Remove what an import brought and nobody has changed since: the number of chats, and the names of what stays."""
+    async def undo(self, import_id: str) -> tuple[int, int, list[str]]:
+        """Remove what an import brought and nobody has changed since.
+
+        Returns the number of chats, that of chats which had grown and are as before, and the names of what stays.
+        """
         answer = await self._ask("undo", {"import": import_id}, _UNDO_SECONDS)
-        return member(answer, "removed", int), member(answer, "kept", list)
+        return member(answer, "removed", int), member(answer, "shrunk", int), member(answer, "kept", list)
 
     async def keep(self, import_id: str, record: Record) -> None:
         """Keep how far an import is; without this, one that was begun as `receiving` is forgotten when it is interrupted."""
@@ -120,6 +155,7 @@ async def _lines(chats: Iterable[tuple[Mapping[str, Any], Sequence[Message]]]) -
             }
             event = {"type": message["role"], "uuid": name, "parentUuid": before}
             stamp = {"timestamp": message["time"]} if message.get("time") else {}
+            stamp |= {"original": message["id"]} if message.get("id") else {}
             yield _line({**event, "sessionId": chat["session"], **stamp, "message": content})
             before = name
 

@@ -81,7 +81,18 @@ def test_an_export_is_sent_and_what_came_is_told(
         call = core.calls[0]
         assert call.body == export.read_bytes()
         assert call.query == {"kind": "chatgpt", "name": "chat export", "archived": "true"}
-        answers(core, dryRun=True)
+        left_out = [
+            {"what": what, "count": count, "why": "it is not read", "names": names}
+            for what, count, names in (
+                ("audio", 2, []),
+                ("branches", 2, []),
+                ("tool_calls", 1, []),
+                ("unknown_content", 2, ["hologram", "poem"]),
+            )
+        ]
+        answers(core, grown=1, beside=1, documents=1, leftOut=left_out)
+        parachute.ok("import", "chatgpt", str(export))
+        answers(core, dryRun=True, grown=2, beside=2, documents=2)
         parachute.ok("import", "file", str(export), "--dry-run")
         assert core.calls[-3].query["kind"] == "auto"
         assert json.loads(parachute.ok("import", "claude", str(export), "--json"))["id"] == "4c8e11d2"
@@ -134,6 +145,23 @@ def test_a_folder_of_notes_is_packed_without_what_is_hidden(parachute: Terminal,
         parachute.ok("import", "obsidian", str(notes))
         assert sent(core) == {"Thoughts/Boats/Ottilie.md": b"A ketch."}
         assert core.calls[0].query["name"] == "Thoughts"
+
+
+def test_a_list_of_an_export_brings_the_archives_beside_it(parachute: Terminal, home: Home, tmp_path: Path) -> None:
+    folder = tmp_path / "export"
+    folder.mkdir()
+    listed = json.dumps({"data_files": [{"filename": "conversations-000.zip"}, {"filename": "frames-000.zip"}]})
+    (folder / "manifest-e1.json").write_text(listed)
+    (folder / "conversations-000.zip").write_bytes(b"PK")
+    (folder / "other.zip").write_bytes(b"PK")
+    with ScriptedCore(home) as core:
+        answers(core)
+        parachute.ok("import", "claude", str(folder / "manifest-e1.json"))
+        assert sent(core) == {"export/manifest-e1.json": listed.encode(), "export/conversations-000.zip": b"PK"}
+        for other in ("[]", "{", json.dumps({"data_files": [{}]})):
+            (folder / "manifest-e1.json").write_text(other)
+            parachute.ok("import", "claude", str(folder / "manifest-e1.json"))
+            assert core.calls[-3].body == other.encode()
 
 
 def test_an_older_vault_is_packed_with_what_its_database_has_not_settled(

@@ -33,13 +33,20 @@ WHY = {
     "unsafe_names": "names that lead out of the archive, links, and entries with a password",
     "files_of_others": "putting files into the vault needs admin rights",
     "other_files": "files that are not conversations",
+    "archives_missing": "its list names them, and they are not beside it: download them from the page that gave you the list",
     "different_files": "another file of that name exists already and is kept",
 }
 """The reason why something is left out, by its key."""
 
 _HUMP = re.compile(r"_([a-z])")
 _ERRORS = 50
+_NAMED = 100
 _CONFLICTS = 1000
+
+
+def key_of(what: str) -> str:
+    """Return the key of WHY in `KEY:NAME`, as something is counted whose name is shown."""
+    return what.partition(":")[0]
 
 
 @dataclass(slots=True, repr=False, eq=False)
@@ -61,6 +68,12 @@ class Import:
     conversations: int = 0
     imported: int = 0
     skipped: int = 0
+    grown: int = 0
+    """Conversations that were here and got what was said since."""
+    documents: int = 0
+    """Documents that stand in conversations, such as those of a canvas."""
+    beside: int = 0
+    """New ones of which an earlier export brought the beginning, and somebody went on with that here."""
     files: int = 0
     files_imported: int = 0
     files_skipped: int = 0
@@ -84,6 +97,8 @@ class Import:
     def leave_out(self, counts: dict[str, int]) -> None:
         """Count what was left out, by the keys of WHY."""
         for what, count in counts.items():
+            if what not in self.left_out and len(self.left_out) >= _NAMED:
+                what = key_of(what)
             self.left_out[what] = self.left_out.get(what, 0) + count
 
     def conflict(self, path: str) -> None:
@@ -100,13 +115,18 @@ class Import:
     def shown(self) -> dict[str, Any]:
         """The form of the API: names of members as the app has them, and why something was left out."""
         found = {_HUMP.sub(lambda match: match[1].upper(), name): value for name, value in asdict(self).items()}
-        left_out = [{"what": what, "count": count, "why": WHY[what]} for what, count in sorted(self.left_out.items())]
-        return {**found, "progress": round(self.progress, 3), "leftOut": left_out}
+        left_out: dict[str, dict[str, Any]] = {}
+        for each, count in sorted(self.left_out.items()):
+            what, _, name = each.partition(":")
+            entry = left_out.setdefault(what, {"what": what, "count": 0, "why": WHY[what], "names": []})
+            entry["count"] += count
+            entry["names"] += [name] if name else []
+        return {**found, "progress": round(self.progress, 3), "leftOut": list(left_out.values())}
 
     @classmethod
     def load(cls, record: object) -> "Import":
         """Read what was kept; error: InvalidInput for anything else, for it lies in the vault."""
         found: Import = convert(record, cls, "record", strict=False)
-        if unknown := found.left_out.keys() - WHY.keys():
+        if unknown := {key_of(each) for each in found.left_out} - WHY.keys():
             raise InvalidInput(f"record.left_out: {min(unknown)[:40]!r} is unknown.", key="record_unknown_word")
         return found

@@ -6,10 +6,11 @@ from typing import Any
 
 from imports.reading.export import read
 from imports.reading.output import Found
-from imports.records import KINDS, WHY, Import
+from imports.reading.places import AskBrought
+from imports.records import KINDS, WHY, Import, key_of
 from imports.upload import Upload
 from parachute.core import InvalidInput
-from parachute.core.sessions import Sessions
+from parachute.core.sessions import Brought, Sessions
 
 _BATCH = 20
 _BATCH_MESSAGES = 400
@@ -58,7 +59,12 @@ class Running:
             # The thread that reads waits until each thing has its place.
             asyncio.run_coroutine_threadsafe(self._take(found), loop).result()
 
-        reading = asyncio.create_task(asyncio.to_thread(_quietly, read, self.upload, kind, known, sink))
+        def brought(session: str) -> Brought | None:
+            if self._is_stopped:
+                raise _Stopped
+            return asyncio.run_coroutine_threadsafe(self._brought(session), loop).result()
+
+        reading = asyncio.create_task(asyncio.to_thread(_quietly, read, self.upload, kind, known, sink, brought))
         try:
             await asyncio.shield(reading)
         except asyncio.CancelledError:
@@ -68,6 +74,10 @@ class Running:
         finally:
             self._batch.clear()
 
+    async def _brought(self, session: str) -> Brought | None:
+        await self._flush()  # it may be in this export twice
+        return await self._sessions.brought(self.record.id, session)
+
     async def _take(self, found: Found) -> None:
         record = self.record
         record.progress = max(record.progress, min(found.get("progress", 0.0), 1.0))
@@ -76,7 +86,7 @@ class Running:
                 raise InvalidInput(f"The export looks like {kind}, which is not the kind you named.", key="other_kind")
             record.kind = kind
         self._archived = self._archived or found.get("archived") is True
-        record.leave_out({what: count for what, count in found.get("left_out", {}).items() if what in WHY})
+        record.leave_out({what: count for what, count in found.get("left_out", {}).items() if key_of(what) in WHY})
         if error := found.get("error"):
             record.fail(error)
         if session := found.get("skipped"):
@@ -96,11 +106,15 @@ class Running:
     async def _conversation(self, chat: dict[str, Any], messages: list[dict[str, Any]]) -> None:
         record = self.record
         record.conversations += 1
-        record.messages += chat["messages"]
-        record.oldest = min(filter(None, (record.oldest, chat["created"])), default=None)
+        record.messages += chat.get("grows") or chat["messages"]
+        record.documents += chat.get("documents", 0)
+        record.beside += chat.get("beside") is True
+        if not chat.get("grows"):
+            record.oldest = min(filter(None, (record.oldest, chat["created"])), default=None)
         record.newest = max(filter(None, (record.newest, chat["updated"] or chat["created"])), default=None)
         if record.dry_run:
-            record.imported += 1
+            record.grown += "grows" in chat
+            record.imported += "grows" not in chat
             return
         self._batch.append(({**chat, "archived": chat["archived"] or self._archived}, messages))
         self._characters += sum(len(each["text"]) for each in messages)
@@ -112,8 +126,10 @@ class Running:
         batch, self._batch, self._characters = self._batch, [], 0
         if not batch:
             return
-        added = await self._sessions.add(self.record.id, batch)
-        self.record.imported += len(added)
+        added = set(await self._sessions.add(self.record.id, batch))
+        grown = sum(chat["session"] in added and "grows" in chat for chat, _ in batch)
+        self.record.grown += grown
+        self.record.imported += len(added) - grown
         self.record.skipped += len(batch) - len(added)
         self.sessions_here += [chat["session"] for chat, _ in batch]
 
@@ -139,10 +155,15 @@ class Running:
 
 
 def _quietly(
-    read: Callable[..., None], upload: Upload, kind: str, known: set[str], sink: Callable[[Found], None]
+    read: Callable[..., None],
+    upload: Upload,
+    kind: str,
+    known: set[str],
+    sink: Callable[[Found], None],
+    brought: AskBrought,
 ) -> None:
     try:
-        read(upload, kind, known, sink)
+        read(upload, kind, known, sink, brought)
     except _Stopped:
         return
     sink({"end": True})

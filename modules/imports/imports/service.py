@@ -160,8 +160,9 @@ class Imports:
 
     async def _undo(self, running: Running) -> State:
         async with self._one:
-            removed, running.record.kept = await self._sessions.undo(running.record.id)
+            removed, shrunk, running.record.kept = await self._sessions.undo(running.record.id)
             running.record.imported -= removed
+            running.record.grown -= shrunk
         return "undone"
 
     async def _finish(self, running: Running, work: Coroutine[Any, Any, State]) -> None:

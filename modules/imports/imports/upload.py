@@ -43,11 +43,11 @@ class Upload:
         async for chunk in chunks:
             held += chunk
             if len(held) >= _HELD:
-                await asyncio.to_thread(self._write, size, bytes(held))
+                await asyncio.to_thread(self.write, size, bytes(held))
                 size += len(held)
                 held.clear()
         if held:
-            await asyncio.to_thread(self._write, size, bytes(held))
+            await asyncio.to_thread(self.write, size, bytes(held))
         elif not size:
             raise InvalidInput("The export is empty.", key="import_empty")
 
@@ -66,7 +66,8 @@ class Upload:
         """Remove it."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def _write(self, place: int, data: bytes) -> None:
+    def write(self, place: int, data: bytes) -> None:
+        """Write what stands at a place behind everything that was written; error: DiskFull."""
         self.check_room(0)  # how much comes nobody need have said before
         with (self.folder / f"part-{place // _PART:04}").open("ab") as file:
             file.write(data)

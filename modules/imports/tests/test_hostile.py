@@ -166,16 +166,38 @@ def test_an_archive_that_unpacks_to_very_much_is_refused(tmp_path: Path) -> None
     assert "times its size" in found.errors[0]
 
 
-def test_archives_in_an_archive_are_not_opened(tmp_path: Path) -> None:
-    found = read(
-        tmp_path, packed({"conversations.zip": exports.chatgpt_zip(boat()), "conversations.json": json.dumps([boat()])})
-    )
+def test_an_archive_that_somebody_attached_is_not_opened(tmp_path: Path) -> None:
+    attached = exports.chatgpt_zip(boat("c-2"))
+    found = read(tmp_path, packed({"attached.zip": attached, "conversations.json": json.dumps([boat()])}))
     assert len(found.conversations) == 2
     assert found.left_out["other_files"] == 1
 
 
+def test_an_archive_in_an_archive_that_unpacks_to_very_much_is_refused(tmp_path: Path) -> None:
+    inner = packed({"conversations.json": "[" + " " * 100 * 1024 * 1024})
+    for name in ("conversations-000.zip", "any.zip"):
+        found = read(tmp_path, packed({name: inner}))
+        assert found.conversations == []
+        assert "times its size" in found.errors[0]
+        assert not list((tmp_path / "upload").glob("inner*"))
+
+
+def test_an_archive_in_an_archive_that_is_none_is_left_out_or_told(tmp_path: Path) -> None:
+    good = exports.chatgpt_zip(boat())
+    found = read(tmp_path, packed({"export.zip": good, "broken.zip": "PK\x03\x04"}))
+    assert (len(found.conversations), found.errors, found.left_out["other_files"]) == (2, [], 1)
+    assert read(tmp_path, packed({"conversations-000.zip": "PK\x03\x04", "a.zip": good})).errors
+
+
 def test_names_that_lead_elsewhere_are_left_out(tmp_path: Path) -> None:
-    names = ["../up.md", "/etc/absolute.md", "a/../../b.md", "back\\slash.md", "C:/windows.md", "x/" * 50 + "deep.md"]
+    names = [
+        "../up.md",
+        "/etc/absolute.md",
+        "a/../../b.md",
+        "back\\..\\..\\slash.md",
+        "C:\\windows.md",
+        "x/" * 50 + "deep.md",
+    ]
     with zipfile.ZipFile(tmp_path / "zip", "w") as archive:
         for name in [*names, "Good.md", "Bad\u202e\x07name.md", "  .hidden\u200b .md", "w/CLAUDE.MD"]:
             archive.writestr(zipfile.ZipInfo(name), "text")

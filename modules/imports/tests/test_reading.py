@@ -16,7 +16,7 @@ def test_chatgpt_the_branch_that_was_shown_is_the_conversation(tmp_path: Path) -
     found = read(tmp_path, exports.chatgpt_zip(boat(), boat("c-2")))
     assert (found.kind, found.errors) == ("chatgpt", [])
     assert found.said["A boat"] == [
-        ("user", "My boat is called Ottilie."),
+        ("user", "[Picture]\n\nMy boat is called Ottilie."),
         ("assistant", "A fine name for a ketch."),
         ("user", "Thank you."),
         ("assistant", "You are welcome."),
@@ -60,14 +60,20 @@ def test_chatgpt_voice_thoughts_and_kinds_of_tomorrow(tmp_path: Path) -> None:
     )
     found = read(tmp_path, json.dumps([talk]).encode())
     assert found.said == {"A boat": [("user", "Ahoy."), ("assistant", "Ahoy.")]}
-    assert found.left_out == {"audio": 1, "unknown_content": 2, "thoughts": 1, "hidden_messages": 1}
+    assert found.left_out == {
+        "audio": 1,
+        "unknown_content:hologram": 1,
+        "unknown_content:poem": 1,
+        "thoughts": 1,
+        "hidden_messages": 1,
+    }
 
 
 def test_claude_with_the_text_of_what_was_attached_and_the_documents_of_projects(tmp_path: Path) -> None:
     found = read(tmp_path, exports.claude_zip(claude_conversation()))
     assert (found.kind, found.errors) == ("claude", [])
     assert found.said["Kettles"] == [
-        ("user", "What is this?\n\n[Attached: kettle.txt]\nIt whistles in F sharp."),
+        ("user", "What is this?\n\n[Attached: kettle.txt]\nIt whistles in F sharp.\n\n[Picture: photo.png]"),
         ("assistant", "Then it is a good kettle."),
     ]
     assert found.conversations[0]["created"] == "2024-03-01T09:59:59.000Z"

@@ -21,12 +21,13 @@ _MOST = 1_000
 class Arriving:
     """Each conversation begins with a line about it, and the lines of its messages follow; its methods block.
 
-    `staged` has the number of the file of each that has messages.
+    `staged` has the number of the file of each that has messages; `growing` are those that may be here already.
     """
 
     def __init__(self, folders: ImportFolders, under_way: Import) -> None:
         self.sessions: list[Session] = []
         self.staged: dict[str, int] = {}
+        self.growing: set[str] = set()
         self._folders = folders
         self._import = under_way
         self._rest = b""
@@ -79,6 +80,8 @@ class Arriving:
             )
         if len(self.sessions) == _MOST:
             raise InvalidInput(f"At most {_MOST:,} conversations come at once.", key="too_many_conversations")
+        if head.get("grows"):
+            self.growing.add(identifier)
         self._head, self._size = line, 0
         self.sessions.append(session_of(head, identifier, import_id=self._import.id))
 

@@ -1,7 +1,8 @@
 """Imports on the disk, in `{vault}/.parachute/imports`: a folder for each with its record, and its files under way.
 
 `ID/import.json` is the record, as the module that carries it out wrote it, `ID/files.jsonl` lists the files that it put into the
-vault, and `ID/staged` has what came and has no place yet: it goes when the import ends. `transcripts` has what conversations brought.
+vault, and `ID/staged` has what came and has no place yet: it goes when the import ends. `ID/before` has what earlier imports had
+brought of conversations that have grown since, for an undo. `transcripts` has what conversations brought.
 """
 
 import contextlib
@@ -26,6 +27,7 @@ from parachute.config.vault.service import Vault
 _ID = re.compile(r"[0-9a-f]{8}")
 _RECORD_LIMIT = 256 * 1024
 _TRANSCRIPT = ".imported.jsonl"
+_BEFORE = "before"
 _LINE = 16 * 1024
 _SPARE = 512 * 1024 * 1024
 """Bytes that an import leaves free: the owner goes on writing."""
@@ -123,6 +125,29 @@ class ImportFolders:
         """Remove what was placed of a session that was not stored."""
         with contextlib.suppress(OSError), Folder.open(self.root) as root:
             root.remove(f"transcripts/{session}{_TRANSCRIPT}")
+
+    def grow_transcript(self, import_id: str, staged: int, session: str) -> None:
+        """Put what was staged in the place of what an earlier import had brought, which is kept."""
+        private_folder(self.root / import_id / _BEFORE, self._vault.root)
+        with Folder.open(self.root) as root:
+            if root.status(f"{import_id}/{_BEFORE}/{session}") is None:
+                root.rename(f"transcripts/{session}{_TRANSCRIPT}", root, f"{import_id}/{_BEFORE}/{session}")
+        self.place_transcript(import_id, staged, session)
+
+    def grown(self, import_id: str) -> list[str]:
+        """The sessions of which something is kept that was there before the import."""
+        with (
+            contextlib.suppress(OSError),
+            Folder.open(self.root / import_id) as folder,
+            folder.folder(_BEFORE) as before,
+        ):
+            return [entry.name for entry in before.entries()]
+        return []
+
+    def put_back(self, import_id: str, session: str) -> None:
+        """Put what was there before the import into its place again."""
+        with Folder.open(self.root) as root:
+            root.rename(f"{import_id}/{_BEFORE}/{session}", root, f"transcripts/{session}{_TRANSCRIPT}")
 
     def place_file(self, import_id: str, staged: int, target: str, time: str | None) -> bool | None:
         """Put a staged file into the vault; None if the same one is there, False if another one is, which stays."""

@@ -12,6 +12,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mappi
 from datetime import datetime
 from typing import Any, BinaryIO
 
+from msgspec import to_builtins
+
 from parachute.base.clock import now
 from parachute.base.disk_errors import disk_error
 from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound, ParachuteError
@@ -20,6 +22,7 @@ from parachute.changes.contents import Content
 from parachute.changes.lineage import Lineage
 from parachute.chat.imports.arriving import Arriving
 from parachute.chat.imports.folders import ImportFolders, Record
+from parachute.chat.imports.growing import Growing
 from parachute.chat.imports.models import Import, LeftOut
 from parachute.chat.sessions.importing import ImportedSessions
 from parachute.chat.sessions.models import Session
@@ -62,6 +65,7 @@ class Imports:
         self._bring = bring
         self._lineage = lineage
         self._requests = requests
+        self._growing = Growing(folders, sessions)
         self._under_way: dict[str, Import] = {}
         self._placing = asyncio.Lock()
         self._cleaning: asyncio.Task[None] | None = None
@@ -95,6 +99,8 @@ class Imports:
             match what:
                 case "suggestion":
                     return {"outcome": await self._suggestion(found, object_field(document, "suggestion"))}
+                case "brought":
+                    return {"brought": to_builtins(await self._sessions.brought(text_field(document, "session")))}
                 case "undo":
                     return await self._undo(found)
                 case "keep":
@@ -182,11 +188,12 @@ class Imports:
             new = [each for each in arriving.sessions if each.id not in here]
             try:
                 await asyncio.to_thread(self._place, found, arriving, new)
-                return await self._sessions.add(new)
+                added = await self._sessions.add(new)
             except BaseException:
                 for each in new:
                     self._folders.remove_transcript(each.id)
                 raise
+            return added + await self._growing.grow(found.id, arriving, here)
 
     def _place(self, found: Import, arriving: Arriving, new: Sequence[Session]) -> None:
         self._folders.check_room()
@@ -270,10 +277,12 @@ class Imports:
                     removed += 1
             else:
                 kept.append(session.title or session.id)
+        shrunk, gone_on = await self._growing.take_back(found.id)
+        kept += gone_on
         for placed in await asyncio.to_thread(lambda: list(self._folders.files(found.id))):
             if not await asyncio.to_thread(self._folders.take_back, placed):
                 kept.append(placed[0])
-        return {"removed": removed, "kept": kept}
+        return {"removed": removed, "shrunk": shrunk, "kept": kept}
 
     async def _end(self, found: Import, record: Record) -> Document:
         del self._under_way[found.id]
@@ -325,12 +334,14 @@ class Imports:
             if session not in here:
                 await asyncio.to_thread(self._folders.remove_transcript, session)
         for import_id in left:
+            grown = await self._growing.settle(import_id)
             record = records.get(import_id)
             if record is None or record.get("state") == "receiving":
                 await asyncio.to_thread(self._folders.remove, import_id)
                 continue
             # Counted anew: how far it was nobody has written down.
             record["imported"] = len(await self._sessions.brought_by(import_id))
+            record["grown"] = grown
             record["files_imported"] = len(await asyncio.to_thread(list, self._folders.files(import_id)))
             record["state"], record["ended_at"] = "interrupted", now()
             await asyncio.to_thread(self._settle, record)

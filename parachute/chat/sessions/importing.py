@@ -1,14 +1,16 @@
 """Sessions that come from elsewhere: stored with the times they have, and without telling anybody."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from parachute.base.errors import InvalidInput
-from parachute.chat.sessions.imported import IMPORT, imported_texts
+from parachute.chat.sessions.imported import IMPORT, IMPORTED_KINDS, imported_texts, session_of
+from parachute.chat.sessions.messages import assistant_text, user_text
 from parachute.chat.sessions.models import Session, is_session_id
 from parachute.chat.sessions.search_index import INDEXED_TEXT
 from parachute.chat.sessions.service import Sessions
 from parachute.chat.sessions.store import SessionStore
+from parachute.core.sessions import Brought, BroughtMessage, digest
 
 _TEXTS = 4_000_000
 """Characters of one conversation that the search knows; more would hold others up for seconds."""
@@ -51,6 +53,72 @@ class ImportedSessions:
         known = session.metadata.get(IMPORT)
         brought = known.get("messages") if isinstance(known, dict) else None
         return session.message_count == brought and self.transcripts.find(session.id) is None
+
+    async def brought(self, session: str) -> Brought | None:
+        """Return what an import brought of a session; None for one that no import brought."""
+        found = await self.sessions.find(session)
+        if found is None or not self._is_brought(found):
+            return None
+        origin, messages = await asyncio.to_thread(self._messages, session)
+        return Brought(self.is_untouched(found), session_of(origin, session).updated_at, messages) if origin else None
+
+    async def grow(self, import_id: str, now: Session, place: Callable[[], None]) -> bool:
+        """Let `place` put more of a session in the place of what was brought before; False where somebody went on with it here."""
+        found = await self.sessions.find(now.id)
+        before = await asyncio.to_thread(self.transcripts.origin, now.id)
+        if found is None or not before or not (self._is_brought(found) and self.is_untouched(found)):
+            return False
+        if found.source != now.source:
+            return False
+        await asyncio.to_thread(place)
+        title = session_of(before, now.id).title
+
+        def change(row: Session) -> None:
+            known = row.metadata[IMPORT]
+            row.metadata = {**row.metadata, IMPORT: {**known, "messages": now.message_count}}
+            row.metadata[IMPORT]["grown"] = [*known.get("grown", []), import_id]
+            # What was said here meanwhile counts as before.
+            row.message_count += now.message_count - known["messages"]
+            row.updated_at = max(row.updated_at, now.updated_at)
+            row.title = now.title if now.title and row.title == title else row.title
+
+        await self._store.update(now.id, change)
+        await self.sessions.search_index.update(now.id)
+        return True
+
+    async def has_grown(self, import_id: str, session: str) -> bool:
+        """Return True for a session that grew last by this import."""
+        found = await self.sessions.find(session)
+        return found is not None and found.metadata.get(IMPORT, {}).get("grown", [])[-1:] == [import_id]
+
+    async def shrink(self, session: str, put_back: Callable[[], None]) -> bool:
+        """Let `put_back` restore what was there before a session grew last; False where somebody went on with it here."""
+        found = await self.sessions.find(session)
+        if found is None or not self.is_untouched(found):
+            return False
+        await asyncio.to_thread(put_back)
+        before = session_of(self.transcripts.origin(session) or {}, session)
+
+        def change(row: Session) -> None:
+            known = row.metadata[IMPORT]
+            row.metadata = {**row.metadata, IMPORT: {**known, "messages": before.message_count}}
+            row.metadata[IMPORT]["grown"] = known["grown"][:-1]
+            row.message_count, row.updated_at = before.message_count, before.updated_at
+
+        await self._store.update(session, change)
+        await self.sessions.search_index.update(session)
+        return True
+
+    def _is_brought(self, session: Session) -> bool:
+        return isinstance(session.metadata.get(IMPORT), dict) and "messages" in session.metadata[IMPORT]
+
+    def _messages(self, session: str) -> tuple[dict[str, object] | None, list[BroughtMessage]]:
+        said = []
+        for event in self.transcripts.imported_events(session):
+            if event["type"] in IMPORTED_KINDS:
+                text = user_text(event) or assistant_text(event) or ""
+                said.append(BroughtMessage(event.get("original"), event["type"], event.get("timestamp"), digest(text)))
+        return self.transcripts.origin(session), said
 
     def _texts(self, session: str) -> list[tuple[str, str]]:
         texts, size = [], 0

@@ -28,6 +28,22 @@ _KEEP_SECONDS = 3600.0
 _QUIET_SECONDS = 5.0
 """Between two lines that tell how far an import is."""
 
+_NOUNS = {
+    "agent_instructions": "instruction file",
+    "archives_missing": "missing archive",
+    "audio": "recording",
+    "branches": "variant",
+    "contexts": "file",
+    "files": "attached file",
+    "files_of_others": "file",
+    "images": "picture",
+    "malformed": "malformed part",
+    "too_long": "long part",
+    "too_many_waiting": "suggestion",
+    "unknown_content": "unknown part",
+}
+"""Nouns for what is left out, where they are other words than its key."""
+
 _FILE = typer.Argument(
     ..., metavar="FILE", help="The export: an archive as it was downloaded, or a file or folder from it."
 )
@@ -169,17 +185,32 @@ def _follow(api: Api, record: dict[str, Any]) -> dict[str, Any]:
 
 def _print(done: dict[str, Any]) -> None:
     would = "would come" if done["dryRun"] else "came"
+    within = f" with {counted(written, 'document')}" if (written := done.get("documents")) else ""
     span = f", from {done['oldest'][:10]} to {done['newest'][:10]}" if done["oldest"] else ""
-    print(clean(f"{_brought(done)} {would}{span}."))
+    print(clean(f"{_brought(done)} {would}{within}{span}."))
     there = done["skipped"] + done["filesSkipped"]
     if there:
         print(f"{there} {'was' if there == 1 else 'were'} here already.")
+    if grown := done.get("grown"):
+        would = "would get" if done["dryRun"] else "got"
+        print(f"{counted(grown, 'conversation')} from an earlier export {would} what was said since.")
+    if beside := done.get("beside"):
+        print(
+            f"{counted(beside, 'conversation')} of these went on both there and here: what was said there stands in "
+            f"{'a conversation' if beside == 1 else 'conversations'} of its own, and yours is as it was."
+        )
     for each in done["leftOut"]:
-        print(clean(f"  left out: {each['count']} {each['what'].replace('_', ' ')} ({each['why']})"))
+        print(clean(f"  left out: {_left_out(each)}"))
     for path in done.get("conflicts", []):
         print(clean(f"  stays as it is here: {path}"))
-    if not done["dryRun"] and (done["imported"] or done["filesImported"]):
+    if not done["dryRun"] and (done["imported"] or done.get("grown") or done["filesImported"]):
         print_note(f"`parachute import undo {done['id']}` takes this back.")
+
+
+def _left_out(each: dict[str, Any]) -> str:
+    noun = _NOUNS.get(each["what"]) or each["what"].replace("_", " ").removesuffix("s")
+    names = f": {', '.join(each['names'])}" if each.get("names") else ""
+    return f"{counted(each['count'], noun)} ({each['why']}{names})"
 
 
 def _became(record: dict[str, Any]) -> tuple[str, str]:

@@ -96,6 +96,34 @@ async def test_a_dry_run_only_counts(server: Server, owner: httpx2.AsyncClient) 
     check_error(await owner.post(f"/api/imports/{found['id']}/undo"), 409)
 
 
+async def test_a_later_export_adds_what_was_said_since(owner: httpx2.AsyncClient, api: MessagesAPI) -> None:
+    nodes = [
+        node("a", None, text="How long does varnish dry?"),
+        node("b", "a", "assistant", "A day."),
+        node("c", "b", text="And in winter?"),
+        node("d", "c", "assistant", "Three days, said the pelican."),
+    ]
+    january, february = (json.dumps([tree(*nodes[:count], name="grows")]).encode() for count in (2, 4))
+    await upload(owner, january)
+    counted = await upload(owner, february, dry_run="true")
+    assert (counted["grown"], counted["imported"], counted["messages"]) == (1, 0, 2)
+    assert await find(owner, "pelican") == []
+    done = await upload(owner, february)
+    assert (done["grown"], done["imported"]) == (1, 0)
+    (session,) = await find(owner, "pelican")
+    assert session.message_count == 4
+    assert (await undone(owner, done["id"]))["grown"] == 0
+    assert await find(owner, "pelican") == []
+    api.script(text("It depends."))
+    await say(owner, "On what?", session.id)
+    beside = await upload(owner, february)
+    assert (beside["grown"], beside["imported"], beside["beside"]) == (0, 1, 1)
+    (other,) = await find(owner, "pelican")
+    assert (other.id != session.id, other.message_count) == (True, 4)
+    mine = check_response(models.SessionWithMessages, await owner.get(f"/api/chat/{session.id}"))
+    assert [message.role for message in mine.messages] == ["user", "assistant"] * 2
+
+
 async def test_claude_with_documents_twice_and_back(server: Server, owner: httpx2.AsyncClient) -> None:
     data = exports.claude_zip(claude_conversation("twice"))
     first = await upload(owner, data, name="My Claude.zip")

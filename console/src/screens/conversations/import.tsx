@@ -62,7 +62,7 @@ function Shown({ of, again }: { of: ImportState; again: () => void }) {
     go(to("conversations", ["import"]));
   };
   const isOwner = may("imports", "admin");
-  const hasBrought = of.imported + of.filesImported > 0;
+  const hasBrought = of.imported + of.grown + of.filesImported > 0;
   return (
     <>
       <div class="import-state">
@@ -118,7 +118,10 @@ function Counts({ of }: { of: ImportState }) {
   if (of.kind) facts.push([t("kind"), t(`kind_${of.kind}` as "kind_chatgpt")]);
   facts.push([t("count_conversations"), number(of.conversations)]);
   add(t("count_messages"), of.messages);
+  add(t("count_documents"), of.documents);
   if (!of.dryRun) add(t("count_imported"), of.imported);
+  add(t("count_grown"), of.grown);
+  add(t("count_beside"), of.beside);
   add(t("count_skipped"), of.skipped);
   add(t("count_files"), of.files);
   if (!of.dryRun) add(t("count_files_imported"), of.filesImported);
@@ -140,6 +143,7 @@ function LeftOut({ of }: { of: ImportState }) {
             <strong>{number(each.count)}</strong>
             {" · "}
             {reason(each)}
+            {each.names?.length ? `: ${each.names.join(", ")}` : null}
           </li>
         ))}
       </ul>

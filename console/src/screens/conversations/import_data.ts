@@ -13,13 +13,16 @@ export interface ImportState {
   conversations: number;
   imported: number;
   skipped: number;
+  grown: number;
+  beside: number;
+  documents: number;
   files: number;
   filesImported: number;
   filesSkipped: number;
   messages: number;
   oldest: string | null;
   newest: string | null;
-  leftOut: { what: string; count: number; why: string }[];
+  leftOut: { what: string; count: number; why: string; names?: string[] }[];
   suggestionsImported: number;
   errors: string[];
   conflicts: string[];

@@ -1,5 +1,6 @@
 """The file that was uploaded: a ZIP archive, a SQLite database or text; nothing of it is unpacked by the names it has."""
 
+import contextlib
 import stat
 import zipfile
 from collections import Counter
@@ -20,7 +21,7 @@ _END, _MORE = 66_000, 0xFFFF
 
 _TOTAL = 64 * 1024**3
 _DEEPEST = 40
-_ENCRYPTED = 1
+_ENCRYPTED, _IS_UTF8 = 1, 0x800
 
 
 class Refused(Exception):
@@ -28,14 +29,16 @@ class Refused(Exception):
 
 
 class Archive:
-    """A ZIP archive; `left_out` counts the entries that are not safe to read."""
+    """A ZIP archive; `left_out` counts the entries that are not safe to read. `above` is the one that it lies in, as `name`."""
 
-    def __init__(self, upload: Upload) -> None:
+    def __init__(self, upload: Upload, *, above: "Archive | None" = None, name: str = "") -> None:
+        self.above, self.name = above, name
         self.left_out = Counter[str]()
         if _stated(upload) > _ENTRIES:
             raise Refused(f"The archive has more than {_ENTRIES:,} entries.")
         try:
-            self._zip = zipfile.ZipFile(upload.open())
+            self._file = upload.open()
+            self._zip = zipfile.ZipFile(self._file)
         except (zipfile.BadZipFile, ValueError, NotImplementedError, EOFError) as error:
             raise Refused(f"The ZIP archive cannot be read: {error}.") from error
         if len(self._zip.filelist) > _ENTRIES:
@@ -43,6 +46,7 @@ class Archive:
         self.entries: dict[str, zipfile.ZipInfo] = {}
         self._read = 0
         for entry in self._zip.filelist:
+            entry.filename = _name(entry)
             if entry.is_dir():
                 continue
             if _is_safe(entry):
@@ -66,6 +70,13 @@ class Archive:
         self._read += size
         if self._read > _TOTAL:
             raise Refused("The archive unpacks to more than 64 GB.")
+        if self.above is not None:
+            self.above.take(size)
+
+    def close(self) -> None:
+        """Close its file."""
+        self._zip.close()
+        self._file.close()
 
 
 class Entry:
@@ -121,6 +132,15 @@ def _stated(upload: Upload) -> int:
     count = int.from_bytes(end[place + 10 : place + 12], "little") if place >= 0 else 0
     large = end.rfind(b"PK\x06\x06")
     return int.from_bytes(end[large + 32 : large + 40], "little") if count == _MORE and large >= 0 else count
+
+
+def _name(entry: zipfile.ZipInfo) -> str:
+    """Return the name of an entry as it was meant: some programs write UTF-8 without saying so, or the separators of Windows."""
+    name = entry.filename
+    if not entry.flag_bits & _IS_UTF8:
+        with contextlib.suppress(UnicodeError):
+            name = name.encode("cp437").decode()
+    return name if "/" in name else name.replace("\\", "/")
 
 
 def _is_safe(entry: zipfile.ZipInfo) -> bool:

@@ -1,6 +1,8 @@
-"""Conversations of Claude's export, with the text of what was attached, and the documents of its projects."""
+"""Conversations of Claude's export, with the text of what was attached, and its artifacts as they are in the end."""
 
+import re
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 from typing import Any
 
 from imports.reading.conversation import (
@@ -11,7 +13,9 @@ from imports.reading.conversation import (
     moment,
     name_of,
     text_of,
+    unknown,
 )
+from imports.reading.documents import PART, Document, Documents, replaced
 from imports.reading.trees import BRANCHES, branches, count
 
 SOURCE = "claude"
@@ -25,6 +29,11 @@ _LEFT_OUT = {
     "flag": "hidden_messages",
     "token_budget": "hidden_messages",
 }
+_SAID = frozenset({"text", "voice_note"})
+_CODE = "application/vnd.ant.code"
+_LANGUAGE = 40
+_UNSUPPORTED_WORDS = "This block is not supported on your current device yet."
+_UNSUPPORTED = re.compile(rf"(```[ ]*\n)?{re.escape(_UNSUPPORTED_WORDS)}[ ]*(?(1)\n```)")
 _PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".heic")
 
 
@@ -42,18 +51,21 @@ def read(value: dict[str, Any]) -> Iterator[Conversation]:
     paths = _paths(messages, name_of(value.get("current_leaf_message_uuid")))
     told: set[int] = set()
     for number, path in enumerate(paths):
-        leaf = name_of(path[-1].get("uuid")) if path else None
+        names = [name for message in path if (name := name_of(message.get("uuid")))]
         found = Conversation(
             SOURCE,
-            original if number == 0 else f"{original}:{leaf}",
+            original,
+            branch=names[-1] if number else None,
+            path=names,
             title=text_of(value.get("name")),
             created=moment(value.get("created_at")),
             updated=moment(value.get("updated_at")) if number == 0 else None,
             archived=number > 0,
         )
+        documents = Documents(found)
         for message in path:
             before = None if id(message) not in told else found.left_out.copy()
-            _add(found, message)
+            _add(found, documents, message)
             if before is not None:
                 found.left_out = before
         told |= {id(message) for message in path}
@@ -73,50 +85,97 @@ def _paths(messages: list[dict[str, Any]], current: str | None) -> list[list[dic
     return [[known[name] for name in path] for path in found[:BRANCHES]]
 
 
-def _add(found: Conversation, message: dict[str, Any]) -> None:
+def _add(found: Conversation, documents: Documents, message: dict[str, Any]) -> None:
     role = _ROLES.get(text_of(message.get("sender")))
     if role is None:
         found.left_out["malformed"] += 1
         return
-    texts = []
-    for block in items_of(message.get("content")):
-        kind = text_of(fields_of(block).get("type"))
-        if kind == "text":
-            texts.append(text_of(block.get("text")))
+    time, node = moment(message.get("created_at")), name_of(message.get("uuid"))
+    texts, written = [], []
+    for block in map(fields_of, items_of(message.get("content"))):
+        kind = text_of(block.get("type"))
+        if kind in _SAID:
+            texts.append(_said(text_of(block.get("text"))))
+        elif kind == "tool_use" and (document := _document(documents, block)):
+            written.append(document)
         else:
-            found.left_out[_LEFT_OUT.get(kind, "unknown_content")] += 1
+            found.left_out[_LEFT_OUT.get(kind) or unknown(kind)] += 1
     if not any(texts):
-        texts = [text_of(message.get("text"))]
+        texts = [_said(text_of(message.get("text")))]
     attached = set()
     for attachment in map(fields_of, items_of(message.get("attachments"))):
         name = name_of(attachment.get("file_name")) or "attachment"
         attached.add(name)
         if text := text_of(attachment.get("extracted_content")):
             texts.append(f"[Attached: {name}]\n{text}")
-        else:
-            _leave_out(found, name)
+        elif mark := _leave_out(found, name):
+            texts.append(mark)
     for file in map(fields_of, [*items_of(message.get("files")), *items_of(message.get("files_v2"))]):
         if (name := name_of(file.get("file_name")) or "file") not in attached:
             attached.add(name)
-            _leave_out(found, name)
-    found.say(role, "\n\n".join(filter(None, texts)), moment(message.get("created_at")))
+            texts.append(_leave_out(found, name))
+    found.say(role, "\n\n".join(filter(None, texts)), time, name=node)
+    for number, document in enumerate({id(each): each for each in written}.values()):
+        documents.show(document, time, None, node and f"{node}{PART}{number}")
 
 
-def _leave_out(found: Conversation, name: str) -> None:
-    found.left_out["images" if name.lower().endswith(_PICTURES) else "files"] += 1
+def _document(documents: Documents, block: dict[str, Any]) -> Document | None:
+    """Make or change the document of a call: an artifact, or a file as later programs write them; None for other calls."""
+    called, tool = fields_of(block.get("input")), text_of(block.get("name"))
+    key, old, new = name_of(called.get("id")), called.get("old_str"), called.get("new_str")
+    whole = called.get("content")
+    if tool in ("create_file", "str_replace"):
+        key, whole = name_of(called.get("path")), called.get("file_text")
+    elif tool != "artifacts":
+        return None
+    if key is None:
+        return None
+    if isinstance(whole, str) and tool != "str_replace":
+        kind = text_of(called.get("type"))
+        title = name_of(called.get("title")) or (PurePosixPath(key).name if tool == "create_file" else None)
+        language = text_of(called.get("language"))[:_LANGUAGE] if kind == _CODE else None
+        return documents.write(key, title, whole, language)
+    document = documents.get(key, exactly=True)
+    if document is None or not isinstance(old, str) or not isinstance(new, str):
+        return None
+    document.content = replaced(document.content, old, new)
+    return document
 
 
-def documents(project: dict[str, Any]) -> Iterator[tuple[tuple[str, str], str, str | None]]:
-    """The texts of a project: (folder, name), text and time. Which conversations belong to it no export says."""
-    folder = name_of(project.get("name")) or name_of(project.get("uuid")) or "A project"
-    if text := text_of(project.get("prompt_template")):
-        yield (folder, "Project instructions.md"), text, moment(project.get("updated_at"))
-    for document in map(fields_of, items_of(project.get("docs"))):
-        if text := text_of(document.get("content")):
-            name = name_of(document.get("filename")) or name_of(document.get("uuid")) or "document.md"
-            yield (folder, name), text, moment(document.get("created_at"))
+def _said(text: str) -> str:
+    """A text without what stands there for blocks that an older program could not show."""
+    return _UNSUPPORTED.sub("", text).strip("\n") if _UNSUPPORTED_WORDS in text else text
 
 
-def is_project(value: Any) -> bool:
-    """Return True for an object with the shape of a project."""
-    return isinstance(value, dict) and isinstance(value.get("docs"), list)
+def _leave_out(found: Conversation, name: str) -> str:
+    """Count a file of which there is no text; what stands in its place."""
+    is_picture = name.lower().endswith(_PICTURES)
+    found.left_out["images" if is_picture else "files"] += 1
+    return f"[Picture: {name}]" if is_picture else ""
+
+
+def is_design(value: Any) -> bool:
+    """Return True for an object with the shape of a chat about a design."""
+    return isinstance(value, dict) and "uuid" in value and isinstance(value.get("messages"), list)
+
+
+def read_design(value: dict[str, Any]) -> Conversation:
+    """A chat about a design, whose messages are in order."""
+    found = Conversation(
+        SOURCE,
+        name_of(value.get("uuid")) or "unnamed",
+        title=text_of(value.get("title")),
+        created=moment(value.get("created_at")),
+        updated=moment(value.get("updated_at")),
+    )
+    for message in map(fields_of, items_of(value.get("messages"))):
+        held = message.get("content")
+        content = fields_of(held)
+        blocks = items_of(held) or items_of(content.get("contentBlocks"))
+        plain = text_of(held) or text_of(content.get("content"))
+        blocks = blocks or ([{"type": "text", "text": plain}] if plain else [])
+        attachments = items_of(content.get("attachments"))
+        sender = {"content": blocks, "attachments": attachments, "sender": message.get("role")}
+        _add(found, Documents(found), {**message, **sender})
+        found.path += filter(None, [name_of(message.get("uuid"))])
+    return found

@@ -12,6 +12,7 @@ Role = Literal["user", "assistant"]
 TEXT_LIMIT = 1_000_000
 _TITLE = 200
 _ORIGINAL = 200
+_NAME = 40
 _FIRST, _LAST = datetime(1990, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
 _NAMES = uuid.UUID("6f6b1a52-7f37-5c0e-9a3f-3d1c2f1f8f5b")
 
@@ -24,17 +25,20 @@ class Message:
     text: str
     time: str | None = None
     model: str | None = None
+    id: str | None = None
+    """Its id in the place that it comes from, which it has in every export."""
 
 
 @dataclass(slots=True)
 class Conversation:
-    """One conversation, or one branch of it; `original` is its id in the place that it comes from.
+    """One conversation, or one branch of it; `original` is its id in the place that it comes from, `branch` that of the branch's end.
 
-    `session` is set only where it keeps that id. `stated` is the count of messages that a list claims.
+    `path` has the ids of its messages, also of those that say nothing here. `session` is set only where it keeps its id. `stated` is the count of messages that a list claims.
     """
 
     source: str
     original: str
+    branch: str | None = None
     title: str | None = None
     created: str | None = None
     updated: str | None = None
@@ -44,20 +48,30 @@ class Conversation:
     session: str | None = None
     stated: int = 0
     labels: dict[str, str] = field(default_factory=dict)
+    path: list[str] = field(default_factory=list)
+    documents: int = 0
 
     @property
     def id(self) -> str:
         """The id of its session here, which is the same whenever it is imported."""
-        return self.session or str(uuid.uuid5(_NAMES, f"{self.source}:{self.original}"))
+        return self.id_of(self.branch)
 
-    def say(self, role: Role, text: str, time: str | None, model: str | None = None) -> None:
+    def id_of(self, branch: str | None) -> str:
+        """The id that the session of a branch has, or would have; None for that of the conversation."""
+        if branch is None and self.session:
+            return self.session
+        return str(uuid.uuid5(_NAMES, f"{self.source}:{self.original}" + (f":{branch}" if branch else "")))
+
+    def say(
+        self, role: Role, text: str, time: str | None, model: str | None = None, *, name: str | None = None
+    ) -> None:
         """Add a message, unless it is empty."""
         text = clean(text)
         if len(text) > TEXT_LIMIT:
             text = f"{text[:TEXT_LIMIT]}\n[…]"
             self.left_out["cut_texts"] += 1
         if text.strip():
-            self.messages.append(Message(role, text, time, model))
+            self.messages.append(Message(role, text, time, model, name))
 
     def settle(self) -> None:
         """Fill title and times in from the messages, where the export does not say them."""
@@ -70,6 +84,12 @@ class Conversation:
         first = next((message.text for message in self.messages if message.role == "user"), "")
         words = " ".join((self.title or "").split()) or " ".join(first[:_TITLE].split())[:80]
         self.title = clean(words)[:_TITLE] or None
+
+
+def unknown(kind: str) -> str:
+    """Return the key under which something of an unknown kind is counted, with the name that it has there."""
+    name = "".join(each for each in kind if each.isascii() and (each.isalnum() or each in "._/-"))[:_NAME]
+    return f"unknown_content:{name}" if name else "unknown_content"
 
 
 def clean(text: str) -> str:

@@ -7,15 +7,17 @@ import zipfile
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import PurePosixPath
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
-from imports.reading import brain, chatgpt, claude, parachute
+from imports.reading import brain, parachute
 from imports.reading.archive import Archive, Entry, Refused, form_of
+from imports.reading.chats import Chats
 from imports.reading.conversation import moment
-from imports.reading.json_values import OVERSIZED, InvalidJson, Readable, elements, flag
-from imports.reading.kind import is_export_file, kind_of
+from imports.reading.json_values import InvalidJson, flag
+from imports.reading.kind import kind_of
 from imports.reading.names import is_hidden
 from imports.reading.output import Output, Sink
+from imports.reading.places import AskBrought
 from imports.upload import Upload
 
 _TEXT = 32 * 1024 * 1024
@@ -25,12 +27,14 @@ _FILE = 2 * 1024**3
 
 
 class Reading:
-    """One reading of one upload; `known` are the sessions that are here already."""
+    """One reading of one upload; `known` are the sessions that are here already, and `brought` says what an import has brought of one."""
 
-    def __init__(self, upload: Upload, kind: str, known: set[str], sink: Sink) -> None:
+    def __init__(
+        self, upload: Upload, kind: str, known: set[str], sink: Sink, brought: AskBrought = lambda _: None
+    ) -> None:
         self._upload = upload
         self._kind = kind
-        self._output = Output(sink, known, self._progress)
+        self._output = Output(sink, known, self._progress, brought)
         self._size = max(upload.size, 1)
         self._done = 0
         self._file: BinaryIO | None = None
@@ -48,7 +52,8 @@ class Reading:
                         "This is an archive of `parachute export`: what is in it comes as your own. If it is yours, name its kind: "
                         "`parachute import brain FILE`."
                     )
-            self._output.say(kind=self._kind)
+            if self._kind != "auto":
+                self._output.say(kind=self._kind)
             self._read_archive(archive)
             self._output.say(left_out=archive.left_out)
         elif form == "sqlite":
@@ -75,7 +80,9 @@ class Reading:
                 if is_object and flag(file, "archived"):
                     self._output.say(archived=True)
             with self._upload.open() as self._file:
-                self._json(self._file)
+                chats = self._chats()
+                chats.read_json(self._file)
+                chats.end()
 
     def _expect(self, kind: str, form: str) -> None:
         if self._kind not in ("auto", kind):
@@ -85,8 +92,8 @@ class Reading:
 
     def _read_archive(self, archive: Archive) -> None:
         match self._kind:
-            case "chatgpt" | "claude":
-                self._read_export(archive)
+            case "auto" | "chatgpt" | "claude":
+                self._chats().read_archive(archive)
             case "parachute":
                 self._read_parachute(archive)
             case "brain":
@@ -94,45 +101,13 @@ class Reading:
             case _:
                 self._read_notes(archive)
 
-    def _read_export(self, archive: Archive) -> None:
-        wanted = {entry.filename for entry in archive.named(".json") if is_export_file(entry.filename)}
-        for entry in archive.named(".json"):
-            if entry.filename in wanted:
-                self._json(self._opened(archive, entry))
-        self._output.say(left_out={"other_files": len(archive.entries) - len(wanted)})
-        if not wanted:
-            raise Refused("The archive has no conversations.json.")
+    def _chats(self) -> Chats:
+        return Chats(self._kind, self._upload, self._output, self._opened)
 
     def _opened(self, archive: Archive, entry: zipfile.ZipInfo) -> Entry:
-        self._done += entry.compress_size
+        if archive.above is None:
+            self._done += entry.compress_size
         return archive.open(entry)
-
-    def _json(self, file: Readable) -> None:
-        is_first = True
-        for value in elements(file):
-            if value is OVERSIZED:
-                self._output.say(left_out={"too_long": 1})
-                continue
-            module = chatgpt if chatgpt.is_one(value) else claude if claude.is_one(value) else None
-            if module is None:
-                if claude.is_project(value) and self._kind == "claude":
-                    self._documents(value)
-                elif isinstance(value, dict) and value.keys() <= {"archived"}:
-                    pass  # beside `data`, as the app sends it
-                else:
-                    self._output.say(left_out={"malformed": 1})
-                continue
-            if is_first and self._kind == "auto":
-                self._expect(module.SOURCE, "")
-            is_first = False
-            if self._kind != module.SOURCE:
-                raise Refused(f"The file has conversations of {module.SOURCE}, and is no export of {self._kind}.")
-            for found in module.read(value):
-                self._output.conversation(found)
-
-    def _documents(self, project: dict[str, Any]) -> None:
-        for parts, text, time in claude.documents(project):
-            self._output.file(parts, [text.encode(errors="replace")], time)
 
     def _read_parachute(self, archive: Archive) -> None:
         transcripts = {PurePosixPath(each.filename).stem: each for each in archive.named(".jsonl")}
@@ -244,11 +219,11 @@ def _time_of(entry: zipfile.ZipInfo) -> str | None:
         return None
 
 
-def read(upload: Upload, kind: str, known: set[str], sink: Sink) -> None:
+def read(upload: Upload, kind: str, known: set[str], sink: Sink, brought: AskBrought = lambda _: None) -> None:
     """Read one upload and hand all that is in it to `sink`, an error as the last; blocking. Errors: those of the sink."""
     error: str | None = None
     try:
-        Reading(upload, kind, known, sink).run()
+        Reading(upload, kind, known, sink, brought).run()
     except (Refused, InvalidJson) as problem:
         is_ours = isinstance(problem, Refused)
         error = str(problem) if is_ours else f"The JSON of the export is not whole: {str(problem).rstrip(' .')}."

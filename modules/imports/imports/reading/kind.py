@@ -1,44 +1,56 @@
-"""The kind of an export, by the names and the first conversation in it."""
+"""The kind of an archive, by the names in it."""
 
-import contextlib
+import re
 from pathlib import PurePosixPath
 
-from imports.reading import brain, chatgpt, claude
+from imports.reading import brain, foreign
 from imports.reading.archive import Archive, Refused
-from imports.reading.json_values import InvalidJson, elements
 from imports.reading.names import is_hidden
 
-_LIKE_CONVERSATIONS = "conversations"
+_CATEGORY = re.compile(
+    r"(conversations|projects|memories|design_chats)(-\d+)?\.(json|zip)|(frames|light_metadata)(-\d+)?\.zip"
+)
+_MANIFEST = re.compile(r"manifest-[\w.-]{1,100}\.json")
+_FOLDERS = frozenset({"projects", "memories", "design_chats"})
+_PARTS = 4
 
 
 def kind_of(archive: Archive) -> str:
-    """The kind of an archive; errors: Refused, InvalidJson."""
+    """The kind of an archive; `auto` for an export of conversations whose first one says it. Error: Refused."""
     names = {name.lower() for name in archive.entries}
+    categories = {category_of(name) for name in names if is_export_file(name)}
     if brain.ABOUT in names:
         return "brain"
-    if any(is_export_file(name) for name in names if _LIKE_CONVERSATIONS in name):
-        for entry in archive.named(".json"):
-            if is_export_file(entry.filename) and _LIKE_CONVERSATIONS in entry.filename:
-                with contextlib.suppress(InvalidJson):
-                    for value in elements(archive.open(entry)):
-                        if chatgpt.is_one(value):
-                            return "chatgpt"
-                        if claude.is_one(value):
-                            return "claude"
-        raise Refused("The conversations.json in the archive has no conversations of ChatGPT or Claude.")
+    if "conversations" in categories:
+        return "auto"
     if any(name.endswith("sessions.db") or "/sessions/" in f"/{name}" or name.endswith(".jsonl") for name in names):
         return "parachute"
     if any("/.obsidian/" in f"/{name}" for name in names):
         return "obsidian"
+    if program := foreign.program_of_archive(names):
+        raise foreign.refuse(program)
+    if categories or any(name.endswith(".zip") for name in names):
+        return "auto"
     raise Refused("Unknown export format: name its kind, such as `obsidian` for a folder of notes.")
 
 
-def is_export_file(name: str) -> bool:
-    """Return True for a file of an export that has conversations or projects."""
+def category_of(name: str) -> str | None:
+    """Return what a file of an export holds: conversations, projects, memories, design chats, or what there is; None for others."""
     path = PurePosixPath(name.lower())
-    parts = path.parts
-    if len(parts) > 3 or path.suffix != ".json" or is_hidden(name):
-        return False
-    begin, _, number = path.stem.partition("-")
-    is_conversations = begin == "conversations" and (number.isdigit() or not number)
-    return is_conversations or path.name == "projects.json" or (len(parts) > 1 and parts[-2] == "projects")
+    if found := _CATEGORY.fullmatch(path.name):
+        return found[1] or found[4]
+    if _MANIFEST.fullmatch(path.name):
+        return "manifest"
+    above = path.parts[-2] if len(path.parts) > 1 else ""
+    return above if above in _FOLDERS and path.suffix == ".json" else None
+
+
+def is_export_file(name: str) -> bool:
+    """Return True for a file of an export that is read."""
+    path = PurePosixPath(name)
+    return (
+        len(path.parts) <= _PARTS
+        and path.suffix.lower() == ".json"
+        and not is_hidden(name)
+        and category_of(name) is not None
+    )

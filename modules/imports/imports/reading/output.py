@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from imports.reading.conversation import Conversation
+from imports.reading.places import AskBrought, Places
 
 Found = dict[str, Any]
 """One thing with how far the reading is: `kind`, `conversation` with `messages`, `file` with `content`, `suggestion`, `skipped`,
@@ -15,8 +16,11 @@ Sink = Callable[[Found], None]
 class Output:
     """Tells a sink what is found, and waits until it was taken; `known` are the sessions that are there already."""
 
-    def __init__(self, sink: Sink, known: set[str], progress: Callable[[], float]) -> None:
+    def __init__(
+        self, sink: Sink, known: set[str], progress: Callable[[], float], brought: AskBrought = lambda _: None
+    ) -> None:
         self.known = known
+        self._places = Places(known, brought)
         self._sink = sink
         self._progress = progress
 
@@ -30,23 +34,27 @@ class Output:
         if not found.messages and not found.stated:
             self.say(left_out={**found.left_out, "empty_conversations": 1})
             return
-        if found.id in self.known:
-            self.say(skipped=found.id)
+        place = self._places.place(found)
+        if place.is_here:
+            self.say(skipped=place.session)
             return
-        self.known.add(found.id)
         head = {
-            "session": found.id,
+            "session": place.session,
             "source": found.source,
-            "original": found.original,
+            "original": f"{found.original}:{found.branch}" if found.branch else found.original,
             "title": found.title,
             "created": found.created,
             "updated": found.updated,
             "archived": found.archived,
             "messages": len(found.messages) or found.stated,
             "labels": found.labels,
+            "documents": found.documents,
+            **({"grows": place.new} if place.new else {}),
+            **({"beside": True} if place.is_beside else {}),
         }
         messages = [
-            {"role": each.role, "text": each.text, "time": each.time, "model": each.model} for each in found.messages
+            {"role": each.role, "text": each.text, "time": each.time, "model": each.model, "id": each.id}
+            for each in found.messages
         ]
         self.say(conversation=head, messages=messages, left_out=found.left_out)
 

@@ -1,0 +1,147 @@
+"""Messages of ChatGPT: what was said in each, the documents of its canvas, and its reports of Deep Research."""
+
+import json
+from collections import Counter
+from typing import Any
+
+from imports.reading.citations import cited
+from imports.reading.conversation import Conversation, Role, fields_of, items_of, moment, name_of, text_of, unknown
+from imports.reading.documents import Documents, replaced
+
+_TOOLS = frozenset({"execution_output", "tether_browsing_display", "tether_quote", "computer_output"})
+_THOUGHTS = frozenset({"thoughts", "reasoning_recap"})
+_HIDDEN = frozenset({"user_editable_context", "model_editable_context", "system_message", "system_error"})
+_ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant"}
+_UNSEEN = "is_visually_hidden_from_conversation"
+_WIDGET = "The latest state of the widget is: "
+_LANGUAGE = 40
+
+
+def role_of(message: dict[str, Any]) -> Role | None:
+    """The side that a message is of; None for tools and instructions."""
+    return _ROLES.get(text_of(fields_of(message.get("author")).get("role")))
+
+
+def author_of(message: dict[str, Any]) -> str | None:
+    """The name of the person that a message is of, which it has where several talk."""
+    author = fields_of(message.get("author"))
+    return name_of(author.get("name")) if author.get("role") == "user" else None
+
+
+class Messages:
+    """Adds those of one conversation, or of one branch of it; `has_people`: several persons talk in it."""
+
+    def __init__(self, found: Conversation, *, has_people: bool) -> None:
+        self._found = found
+        self._has_people = has_people
+        self._documents = Documents(found)
+
+    def add(self, node: str, message: dict[str, Any], following: dict[str, Any], left_out: Counter[str]) -> None:
+        """Add what stands in a node; `following` is the message after it, which has the id of a document."""
+        content, metadata = fields_of(message.get("content")), fields_of(message.get("metadata"))
+        if not content:
+            return
+        kind, recipient = text_of(content.get("content_type")), text_of(message.get("recipient")) or "all"
+        role = role_of(message)
+        if role is None:
+            self._add_others(node, message, content, left_out)
+        elif kind in _THOUGHTS:
+            left_out["thoughts"] += 1
+        elif recipient.startswith("canmore.") and self._document(node, message, recipient, following):
+            pass
+        elif kind in _HIDDEN or metadata.get(_UNSEEN) is True:
+            left_out["hidden_messages"] += 1
+        elif kind in _TOOLS or recipient != "all":
+            left_out["tool_calls"] += 1
+        elif kind == "code":
+            language = text_of(content.get("language"))[:_LANGUAGE].strip("\n`")
+            language = "" if language == "unknown" else language
+            if text := text_of(content.get("text")):
+                self._say(role, f"```{language}\n{text}\n```", node, message)
+        elif kind in ("text", "multimodal_text"):
+            texts = [_part(part, left_out) for part in items_of(content.get("parts"))]
+            attached = [fields_of(each) for each in items_of(metadata.get("attachments"))]
+            left_out["files"] += sum(not _is_image(each) for each in attached)
+            self._say(role, cited("\n\n".join(filter(None, texts)), metadata), node, message)
+        else:
+            left_out[unknown(kind)] += 1
+
+    def _say(self, role: Role, text: str, node: str, message: dict[str, Any]) -> None:
+        metadata = fields_of(message.get("metadata"))
+        if self._has_people and text and (author := author_of(message)):
+            text = f"{author}: {text}"
+        self._found.say(role, text, moment(message.get("create_time")), name_of(metadata.get("model_slug")), name=node)
+
+    def _add_others(self, node: str, message: dict[str, Any], content: dict[str, Any], left_out: Counter[str]) -> None:
+        """Add a report, which lies in a message of a tool; count what else tools and instructions say."""
+        is_tool = fields_of(message.get("author")).get("role") == "tool"
+        texts = [part for part in items_of(content.get("parts")) if isinstance(part, str) and part]
+        metadata = fields_of(message.get("metadata"))
+        report = _report(metadata, texts) if is_tool else ""
+        shown = items_of(content.get("parts")) if is_tool and not metadata.get(_UNSEEN) else []
+        if pictures := [part for part in shown if "image" in text_of(fields_of(part).get("content_type"))]:
+            self._say("assistant", "\n\n".join(_part(part, left_out) for part in pictures), node, message)
+        elif not report:
+            left_out["tool_calls" if is_tool else "hidden_messages"] += is_tool or bool(texts)
+        elif all(report not in each.text for each in self._found.messages):
+            self._say("assistant", report, node, message)
+
+    def _document(self, node: str, message: dict[str, Any], recipient: str, following: dict[str, Any]) -> bool:
+        """Make or change a document of the canvas; False for what is no such call."""
+        content = fields_of(message.get("content"))
+        parts = items_of(content.get("parts")) or [content.get("text")]
+        called = _json("".join(part for part in parts if isinstance(part, str)))
+        canvas = fields_of(fields_of(following.get("metadata")).get("canvas"))
+        name = name_of(canvas.get("textdoc_id"))
+        if recipient == "canmore.create_textdoc" and isinstance(called.get("content"), str):
+            kind = text_of(called.get("type")) or text_of(canvas.get("textdoc_type"))
+            title = name_of(called.get("name")) or name_of(canvas.get("title"))
+            language = kind.partition("/")[2][:_LANGUAGE] if kind.startswith("code") else None
+            document = self._documents.write(name or node, title, called["content"], language)
+        elif recipient == "canmore.update_textdoc" and (changed := self._documents.get(name)):
+            document = changed
+            for each in map(fields_of, items_of(called.get("updates"))):
+                pattern, replacement = text_of(each.get("pattern")), text_of(each.get("replacement"))
+                everywhere = each.get("multiple") is True
+                document.content = replaced(document.content, pattern, replacement, everywhere=everywhere)
+        else:
+            return False
+        model = name_of(fields_of(message.get("metadata")).get("model_slug"))
+        self._documents.show(document, moment(message.get("create_time")), model, node)
+        return True
+
+
+def _report(metadata: dict[str, Any], texts: list[str]) -> str:
+    """The report of Deep Research in the state of its widget, or nothing."""
+    states = [text_of(fields_of(metadata.get("chatgpt_sdk")).get("widget_state"))]
+    states += [text.partition(_WIDGET)[2] for text in texts if text.startswith(_WIDGET)]
+    for state in filter(None, states):
+        message = fields_of(_json(state).get("report_message"))
+        parts = items_of(fields_of(message.get("content")).get("parts"))
+        if text := "\n\n".join(part for part in parts if isinstance(part, str) and part):
+            return cited(text, fields_of(message.get("metadata")))
+    return ""
+
+
+def _json(text: str) -> dict[str, Any]:
+    try:
+        return fields_of(json.loads(text))
+    except (ValueError, RecursionError):
+        return {}
+
+
+def _part(part: Any, left_out: Counter[str]) -> str:
+    """The text of a part; where it is a picture or a recording, the text says that there was one."""
+    if isinstance(part, str):
+        return part
+    kind = text_of(fields_of(part).get("content_type"))
+    if kind == "audio_transcription":
+        return text_of(part.get("text"))
+    what = "images" if "image" in kind else "audio" if "audio" in kind or "video" in kind else unknown(kind)
+    left_out[what] += 1
+    return "[Picture]" if what == "images" else ""
+
+
+def _is_image(attachment: dict[str, Any]) -> bool:
+    """A picture stands among the parts as well, and was counted there."""
+    return text_of(attachment.get("mime_type") or attachment.get("mimeType")).startswith("image/")

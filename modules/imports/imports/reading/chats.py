@@ -1,0 +1,138 @@
+"""Exports of ChatGPT and Claude: their files in an archive, in archives inside of it, or one file alone."""
+
+import zipfile
+from collections.abc import Callable
+from typing import Any
+
+from imports.reading import chatgpt, claude, claude_projects, foreign
+from imports.reading.archive import Archive, Entry, Refused
+from imports.reading.json_values import OVERSIZED, Readable, elements
+from imports.reading.kind import category_of, is_export_file
+from imports.reading.output import Output
+from imports.upload import Upload
+
+_ORDER = ("manifest", "conversations", "projects", "memories")
+"""Order of reading: the manifest says what there should be, and the memories of projects have their names."""
+
+
+class Chats:
+    """Reads one export; `kind` is `auto` until the first conversation says it."""
+
+    def __init__(
+        self, kind: str, upload: Upload, output: Output, opened: Callable[[Archive, zipfile.ZipInfo], Entry]
+    ) -> None:
+        self._kind = kind
+        self._upload = upload
+        self._output = output
+        self._opened = opened
+        self._projects = claude_projects.Projects()
+        self._has_found = False
+        self._unknown = 0
+        self._missing: list[str] = []
+
+    def read_archive(self, archive: Archive) -> None:
+        """Read all of an archive; errors: Refused, InvalidJson."""
+        self._archive(archive)
+        self.end()
+        if self._kind == "auto":
+            raise foreign.refuse(None)
+
+    def end(self) -> None:
+        """Refuse what had nothing that is known here."""
+        if self._missing and not self._has_found:
+            raise Refused(
+                "This is the list of the archives of an export of Claude, and none of them is here. Download them from the page that "
+                f"gave you the list, put them beside it, and import it again: {', '.join(self._missing)[:300]}."
+            )
+        if self._missing:
+            self._output.say(left_out={f"archives_missing:{name}": 1 for name in self._missing})
+        if self._unknown and not self._has_found:
+            raise foreign.refuse(None)
+
+    def _archive(self, archive: Archive) -> None:
+        wanted = [entry for entry in archive.named(".json") if is_export_file(entry.filename)]
+        zips = list(archive.named(".zip")) if archive.above is None else []
+        # Beside conversations others are what people attached.
+        inner = [entry for entry in zips if category_of(entry.filename) or not wanted]
+        if not wanted and not inner and archive.above is None:
+            if program := foreign.program_of_archive(archive.entries):
+                raise foreign.refuse(program)
+            raise Refused("The archive has no conversations.json.")
+        names = {name.rpartition("/")[2] for name in archive.entries}
+        for entry in sorted(wanted, key=_rank):
+            self.read_json(self._opened(archive, entry), beside=names)
+        others = len(archive.entries) - len(wanted) - len(inner)
+        category = archive.name.rpartition("/")[2]
+        self._output.say(left_out={f"other_files:{category}" if category else "other_files": others})
+        for entry in sorted(inner, key=_rank):
+            self._inner(archive, entry)
+
+    def _inner(self, archive: Archive, entry: zipfile.ZipInfo) -> None:
+        upload = Upload(self._upload.folder / "inner")
+        upload.remove()
+        upload.folder.mkdir()
+        try:
+            file = self._opened(archive, entry)
+            size = 0
+            while data := file.read(1024 * 1024):
+                upload.write(size, data)
+                size += len(data)
+            try:
+                within = Archive(upload, above=archive, name=entry.filename)
+            except Refused:
+                if category_of(entry.filename):
+                    raise
+                self._output.say(left_out={"other_files": 1})
+                return
+            try:
+                self._archive(within)
+            finally:
+                within.close()
+            self._output.say(left_out=within.left_out)
+        finally:
+            upload.remove()
+
+    def read_json(self, file: Readable, beside: set[str] | None = None) -> None:
+        """Read one file; `beside` are the names of those in the archive with it. Errors: Refused, InvalidJson."""
+        for value in elements(file):
+            if value is OVERSIZED:
+                self._output.say(left_out={"too_long": 1})
+            elif (names := foreign.manifest_names(value)) is not None:
+                self._missing += [name for name in names if name not in (beside or set())]
+            elif program := foreign.program_of(value):
+                raise foreign.refuse(program)
+            elif not self._value(value) and not (isinstance(value, dict) and value.keys() <= {"archived"}):
+                # That stands beside `data`, as the app sends it.
+                self._output.say(left_out={"malformed": 1})
+                self._unknown += 1
+
+    def _value(self, value: Any) -> bool:
+        """Hand on what an element holds; False for an unknown one."""
+        if chatgpt.is_one(value):
+            self._expect(chatgpt.SOURCE)
+            for found in chatgpt.read(value):
+                self._output.conversation(found)
+        elif claude.is_one(value) or claude.is_design(value):
+            self._expect(claude.SOURCE)
+            for found in claude.read(value) if claude.is_one(value) else [claude.read_design(value)]:
+                self._output.conversation(found)
+        elif self._kind != chatgpt.SOURCE and (documents := self._projects.documents(value)) is not None:
+            self._expect(claude.SOURCE)
+            for parts, text, time in documents:
+                self._output.file(parts, [text.encode(errors="replace")], time)
+        else:
+            return False
+        self._has_found = True
+        return True
+
+    def _expect(self, kind: str) -> None:
+        if self._kind == "auto":
+            self._kind = kind
+            self._output.say(kind=kind)
+        elif self._kind != kind:
+            raise Refused(f"The file has conversations of {kind}, and is no export of {self._kind}.")
+
+
+def _rank(entry: zipfile.ZipInfo) -> tuple[int, str]:
+    category = category_of(entry.filename)
+    return _ORDER.index(category) if category in _ORDER else len(_ORDER), entry.filename

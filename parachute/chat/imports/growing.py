@@ -1,0 +1,53 @@
+"""Conversations that went on where they come from: a later import puts more of them in the place of what an earlier one brought."""
+
+import asyncio
+from functools import partial
+
+from parachute.chat.imports.arriving import Arriving
+from parachute.chat.imports.folders import ImportFolders
+from parachute.chat.sessions.importing import ImportedSessions
+
+
+class Growing:
+    """Lets them grow, and takes that back; what was there before is kept beside the record of the import."""
+
+    def __init__(self, folders: ImportFolders, sessions: ImportedSessions) -> None:
+        self._folders = folders
+        self._sessions = sessions
+
+    async def grow(self, import_id: str, arriving: Arriving, here: set[str]) -> list[str]:
+        """Place what has come of conversations that were here; the ids of those that nobody has gone on with."""
+        grown = []
+        for each in (each for each in arriving.sessions if each.id in here & arriving.growing):
+            if (staged := arriving.staged.get(each.id)) is not None:
+                place = partial(self._folders.grow_transcript, import_id, staged, each.id)
+                if await self._sessions.grow(import_id, each, place):
+                    grown.append(each.id)
+        return grown
+
+    async def take_back(self, import_id: str) -> tuple[int, list[str]]:
+        """Restore what was there before an import: how many, and the names of those that somebody has gone on with since."""
+        count, kept = 0, []
+        for identifier in await asyncio.to_thread(self._folders.grown, import_id):
+            session = await self._sessions.sessions.find(identifier)
+            if session is None:
+                continue
+            put_back = partial(self._folders.put_back, import_id, identifier)
+            if await self._sessions.has_grown(import_id, identifier) and await self._sessions.shrink(
+                identifier, put_back
+            ):
+                count += 1
+            else:
+                kept.append(session.title or session.id)
+        return count, kept
+
+    async def settle(self, import_id: str) -> int:
+        """Restore what an import that was interrupted has placed and not stored; how many have grown."""
+        grown = 0
+        for identifier in await asyncio.to_thread(self._folders.grown, import_id):
+            if await self._sessions.has_grown(import_id, identifier):
+                grown += 1
+            else:
+                await asyncio.to_thread(self._folders.put_back, import_id, identifier)
+                await self._sessions.sessions.search_index.update(identifier)
+        return grown

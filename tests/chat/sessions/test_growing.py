@@ -1,0 +1,121 @@
+"""A later export adds to the conversations that are here, also after a crash; an undo takes that back."""
+
+from typing import Any
+
+import pytest
+
+from parachute.base.clock import now
+from parachute.chat.imports.arriving import Arriving
+from parachute.chat.imports.folders import ImportFolders
+from parachute.chat.imports.growing import Growing
+from parachute.chat.imports.models import Import
+from parachute.chat.sessions.importing import ImportedSessions
+from parachute.core.sessions import _lines
+
+from .conftest import SessionStorage, text_of
+
+JANUARY, FEBRUARY = "0000000a", "0000000b"
+TEXTS = ["How long does varnish dry?", "A day.", "And in winter?", "Three days."]
+
+
+class Imports:
+    """Server with what it keeps, and imports as a module sends them."""
+
+    def __init__(self, storage: SessionStorage) -> None:
+        self.storage = storage
+        self.sessions = ImportedSessions(storage.service, storage.store)
+        self.folders = ImportFolders(storage.vault)
+        self.growing = Growing(self.folders, self.sessions)
+
+    async def bring(self, import_id: str, count: int, *, store: bool = True, **head: Any) -> list[str]:
+        """Bring so many messages of the conversation `a`."""
+        self.folders.clear(import_id)
+        self.folders.make(import_id)
+        under_way = Import(import_id, "imports", "user", "x", False, True, False, False)
+        arriving = Arriving(self.folders, under_way)
+        chat = {"session": "a", "source": "chatgpt", "original": "c", "messages": count, "title": "Varnish", **head}
+        said = [
+            {"role": "assistant" if n % 2 else "user", "text": text, "id": f"m{n}"}
+            for n, text in enumerate(TEXTS[:count])
+        ]
+        async for line in _lines([(chat, said)]):
+            arriving.take(line)
+        arriving.end()
+        if head.get("grows"):
+            if not store:
+                self.folders.grow_transcript(import_id, arriving.staged["a"], "a")
+                return []
+            return await self.growing.grow(import_id, arriving, {"a"})
+        self.folders.place_transcript(import_id, arriving.staged["a"], "a")
+        return await self.sessions.add(arriving.sessions)
+
+    async def texts(self) -> list[str]:
+        """The messages as they are shown."""
+        return [text_of(message) for message in await self.storage.service.messages("a")]
+
+    async def finds(self, word: str) -> bool:
+        """Return whether the search finds a word."""
+        return b'"a"' in (await self.storage.service.listing.page(search=word))[1]
+
+
+@pytest.fixture
+def imports(storage: SessionStorage) -> Imports:
+    """The server's side of imports, in one vault."""
+    return Imports(storage)
+
+
+async def test_it_grows_is_found_and_is_as_before_after_an_undo(imports: Imports) -> None:
+    service = imports.storage.service
+    assert await imports.bring(JANUARY, 2, updated="2026-01-01T00:00:00.000Z") == ["a"]
+    grown = {"grows": 2, "updated": "2026-02-01T00:00:00.000Z", "title": "Varnish in winter"}
+    assert await imports.bring(FEBRUARY, 4, **grown) == ["a"]
+    found = await service.get("a")
+    assert (found.message_count, found.updated_at, found.title) == (4, "2026-02-01T00:00:00.000Z", "Varnish in winter")
+    assert await imports.texts() == TEXTS
+    assert imports.sessions.is_untouched(found)
+    assert await imports.finds("winter")
+    brought = await imports.sessions.brought("a")
+    assert brought is not None
+    assert [each.id for each in brought.messages] == ["m0", "m1", "m2", "m3"]
+    assert await imports.growing.take_back(FEBRUARY) == (1, [])
+    found = await service.get("a")
+    assert (found.message_count, found.updated_at) == (2, "2026-01-01T00:00:00.000Z")
+    assert await imports.texts() == TEXTS[:2]
+    assert not await imports.finds("Three")
+    assert await imports.growing.take_back(FEBRUARY) == (0, [])
+
+
+async def test_one_that_somebody_has_gone_on_with_stays(imports: Imports) -> None:
+    await imports.bring(JANUARY, 2)
+    await imports.bring(FEBRUARY, 3, grows=1)
+    session = await imports.storage.service.get("a")
+    session.message_count += 1
+    await imports.storage.service.save(session)
+    assert await imports.bring("0000000c", 4, grows=1) == []
+    assert await imports.texts() == TEXTS[:3]
+    assert await imports.growing.take_back(FEBRUARY) == (0, ["Varnish"])
+    assert await imports.texts() == TEXTS[:3]
+    brought = await imports.sessions.brought("a")
+    assert brought is not None
+    assert not brought.is_untouched
+
+
+async def test_what_no_import_brought_or_came_from_elsewhere_does_not_grow(imports: Imports) -> None:
+    await imports.bring(JANUARY, 2)
+    assert await imports.bring(FEBRUARY, 4, grows=2, source="claude") == []
+    session = await imports.storage.service.get("a")
+    session.metadata = {}
+    await imports.storage.service.save(session)
+    assert await imports.bring(FEBRUARY, 4, grows=2) == []
+    assert await imports.sessions.brought("a") is None
+    assert await imports.sessions.brought("nothing") is None
+
+
+async def test_what_was_placed_and_not_stored_is_as_before(imports: Imports) -> None:
+    await imports.bring(JANUARY, 2, updated=now())
+    await imports.bring(FEBRUARY, 4, grows=2, store=False)
+    assert await imports.growing.settle(FEBRUARY) == 0
+    assert await imports.texts() == TEXTS[:2]
+    await imports.bring("0000000c", 4, grows=2)
+    assert await imports.growing.settle("0000000c") == 1
+    assert await imports.texts() == TEXTS
