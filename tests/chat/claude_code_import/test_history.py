@@ -57,6 +57,16 @@ def test_what_a_conversation_says_of_itself(claude: Path) -> None:
     }
 
 
+def test_a_question_with_a_large_picture_is_read(claude: Path) -> None:
+    picture = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "A" * 3_000_000}}
+    question = said("user", [picture, {"type": "text", "text": "Which boat is this?"}], "/a")
+    session = write(claude, "/a", question, *talk("/a"))
+    history = History(claude)
+    found, summary = history.find(session)
+    assert (summary.first_message, summary.message_count) == ("Which boat is this?", 3)
+    assert [each["content"] for each in history.messages(found)][0] == "Which boat is this?"
+
+
 def test_a_conversation_that_was_named_in_its_middle_keeps_its_name(claude: Path) -> None:
     later = [said("user", [{"type": "tool_result", "tool_use_id": "t", "content": "x" * 10_000}]) for _ in range(40)]
     name = {"type": "custom-title", "customTitle": "My harbour"}

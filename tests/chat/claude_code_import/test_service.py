@@ -17,7 +17,7 @@ from parachute.events.hooks.service import Hooks
 from parachute.sandbox.engines.service import Sandboxes
 from tests.chat.sessions.conftest import SessionStorage, storage
 
-from .writing import talk, write
+from .writing import LATER, talk, write
 
 __all__ = ["storage"]
 
@@ -104,3 +104,12 @@ async def test_a_folder_that_cannot_be_is_none(storage: SessionStorage, tmp_path
     adoption = await service(storage).adopt(session, None, None)
     assert "It has no folder to work in" in adoption.sentence
     assert (await storage.service.get(session)).working_directory is None
+
+
+async def test_a_conversation_keeps_its_time(storage: SessionStorage) -> None:
+    session = write(storage.claude, "/a", *talk("/a"))
+    await service(storage).adopt(session, None, None)
+    assert (await storage.service.get(session)).updated_at == LATER
+    ahead = write(storage.claude, "/a", *[{**line, "timestamp": "2999-01-01T00:00:00+01:00"} for line in talk("/a")])
+    await service(storage).adopt(ahead, None, None)
+    assert (await storage.service.get(ahead)).updated_at < "2999"
