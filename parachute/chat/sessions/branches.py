@@ -29,8 +29,12 @@ class Mark(NamedTuple):
 
 
 class Tree(Struct):
-    """The links between the lines of one file, as they are read, and where its program says that the conversation stands."""
+    """The links between the lines of one file, as they are read, and where its program says that the conversation stands.
 
+    It is not whole without the beginning of the file.
+    """
+
+    is_whole: bool = True
     leaf: tuple[str | None, bool] | None = None
     _others: OrderedDict[str, str | None] = field(default_factory=OrderedDict)
 
@@ -90,7 +94,10 @@ def taken_back(marks: Sequence[Mark], tree: Tree) -> set[int]:
     is_tree = any(mark.parent for mark in marks) and not any(mark.is_root and mark.message for mark in marks[1:])
     parents: list[int | None] = []
     for place, mark in enumerate(marks):
-        begins = place == 0 or (is_tree and mark.is_root and mark.is_asked)
+        # What a person said may follow what lies before all that was read.
+        begins = place == 0 or (
+            mark.is_asked and (is_tree if mark.is_root else not tree.is_whole and mark.parent is not None)
+        )
         known = places.get(mark.parent) if mark.parent is not None else None
         parents.append(None if begins and known is None else place - 1 if known is None else known)
     newest = next((place for place in range(len(marks) - 1, -1, -1) if place not in copies), None)

@@ -44,13 +44,14 @@ class Transcript(Struct):
 
     def clear(self) -> None:
         """Forget the events."""
+        self.tree.is_whole = False
         self.lines.clear()
         self.marks.clear()
         self.size = 0
 
-    def begin(self) -> None:
-        """Begin with another file, in which nothing follows what the others have."""
-        self.tree = Tree()
+    def begin(self, start: int = 0) -> None:
+        """Begin at that place of another file, in which nothing follows what the others have."""
+        self.tree = Tree(is_whole=start == 0)
 
     def add(self, row: Row) -> None:
         """Take the next row in."""
@@ -63,7 +64,7 @@ class Transcript(Struct):
         self.size += len(line)
         while self.size > _ANSWER_LIMIT:
             self.size -= len(self.lines.popleft())
-            self.marks.popleft()
+            self.marks.popleft()[0].is_whole = False
 
     def leave_out_taken_back(self) -> None:
         """Keep what is on the path to where each file's conversation stands."""

@@ -217,7 +217,6 @@ class Transcripts:
             parts = []
             for path, file in files:
                 found.clear()
-                found.begin()
                 outline = self._outlines.get(path)
                 with outline.lock:
                     self._bring_up_to_date(outline, file, found)
@@ -226,7 +225,7 @@ class Transcripts:
             if kept != "last":
                 found.clear()
                 for (_, file), (start, end) in zip(files, wanted_ranges(parts, kept, newest), strict=True):
-                    found.begin()
+                    found.begin(start)
                     for _, row in read_rows(file, start, end):
                         found.add(row)
         found.leave_out_taken_back()
@@ -258,6 +257,7 @@ class Transcripts:
     def _bring_up_to_date(self, outline: Outline, file: IO[bytes], found: Transcript) -> None:
         """Read what is new of a file; `found` has the events of the newest segment then."""
         start = outline.resume(file)
+        found.begin(start)
         for place, row in read_rows(file, start):
             if row.shown is not None and outline.add(row.shown[0], place):
                 found.clear()

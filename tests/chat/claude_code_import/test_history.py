@@ -64,7 +64,7 @@ def test_a_question_with_a_large_picture_is_read(claude: Path) -> None:
     history = History(claude)
     found, summary = history.find(session)
     assert (summary.first_message, summary.message_count) == ("Which boat is this?", 3)
-    assert [each["content"] for each in history.messages(found)][0] == "Which boat is this?"
+    assert history.messages(found)[0]["content"] == "Which boat is this?"
 
 
 def test_a_conversation_that_was_named_in_its_middle_keeps_its_name(claude: Path) -> None:
