@@ -16,6 +16,7 @@ from parachute.base.folders import Folder
 from parachute.chat.claude_code_import.models import Found, Summary
 from parachute.chat.claude_code_import.reading import messages_of, project_of, summary_of
 from parachute.chat.claude_code_import.retention import MANAGED, retention_days
+from parachute.chat.sessions.events import apart
 
 _OWN = "-scratch-"
 _SESSION = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -25,7 +26,7 @@ _PROJECTS, _SUMMARIES = 20_000, 1_000
 _COPIED = 256 * 1024 * 1024
 """Bytes of the longest transcript that can be gone on with: as much as the computer reads of one."""
 
-_PART = 1024 * 1024
+_LINE = 16 * 1024 * 1024
 _RESULTS = "tool-results"
 _KEPT, _KEPT_FILES = 256 * 1024 * 1024, 2_000
 """Bytes and files of the results of tools that lie beside one transcript."""
@@ -140,8 +141,10 @@ class History:
                 descriptor = folder.descriptor(target.name, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
             with os.fdopen(descriptor, "wb") as copy:
                 part = b""
-                while left > 0 and (read := file.readline(min(left, _PART))):
-                    copy.write((part := read).replace(kept_in, lie_in))
+                while left > 0 and (read := file.readline(min(left, _LINE))):
+                    part = read
+                    # The agent's program would lose what stands behind an unfinished line.
+                    copy.writelines(each.replace(kept_in, lie_in) for each in apart(part))
                     left -= len(part)
                 if part and not part.endswith(b"\n"):
                     # Claude Code is just writing this line: what is said here must not become the rest of it.

@@ -39,6 +39,7 @@ _FILLER = "No response requested."
 """Text of the agent's program where the answer to a message is missing, so that the next one may follow."""
 
 _DEPTH = 200
+_GLUED = 20
 _MARK = b"\xef\xbb\xbf"
 _BEGINNING = b'{"parentUuid":'
 
@@ -47,6 +48,23 @@ _OURS = ("said", "attachments", "before")
 """Members that are added here, and never believed of a file."""
 
 _SWITCHES = ("isCompactSummary", "isMeta", "isSidechain")
+
+
+def apart(line: bytes) -> list[bytes]:
+    """The lines that stand in one: a program went on behind what another one had left unfinished."""
+    lines: list[bytes] = []
+    while len(lines) < _GLUED and (place := line.find(_BEGINNING, 1)) > 0 and not _is_json(line):
+        lines.append(line[:place] + b"\n")
+        line = line[place:]
+    return [*lines, line]
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        json.loads(line.removeprefix(_MARK))
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 class Row(Struct):

@@ -1,6 +1,7 @@
 """One transcript: a JSONL file of the agent's program, read within limits as untrusted input."""
 
 import json
+import os
 from collections import deque
 from collections.abc import Iterator
 from itertools import groupby
@@ -200,3 +201,16 @@ def cut_file(path: Path, file: IO[bytes], size: int) -> None:
             new.write(data)
             size -= len(data)
         new.commit()
+
+
+def end_line(path: Path) -> None:
+    """End the last line of a file that a killed program has left unfinished: the next program would write into it. Error: OSError."""
+    file = open_file(path)
+    if file is None:
+        return
+    with file, Folder.open(path.parent.parent) as projects:
+        if (size := os.fstat(file.fileno()).st_size) and os.pread(file.fileno(), 1, size - 1) != b"\n":
+            # Whatever the agent lays there meanwhile, nothing waits for it.
+            flags = os.O_WRONLY | os.O_APPEND | os.O_NONBLOCK
+            with os.fdopen(projects.descriptor(f"{path.parent.name}/{path.name}", flags), "ab") as end:
+                end.write(b"\n")

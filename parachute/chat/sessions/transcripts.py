@@ -25,6 +25,7 @@ from parachute.chat.sessions.transcript import (
     Kept,
     Transcript,
     cut_file,
+    end_line,
     events_in,
     open_file,
     read_events,
@@ -146,6 +147,7 @@ class Transcripts:
             remove_tree(own, self._vault.root)
             return False
         if path == own:
+            end_line(own)
             return True
         with Folder.open(self._vault.root) as vault, vault.folder(".claude/projects") as projects:
             target = f"{own.parent.name}/{own.name}"

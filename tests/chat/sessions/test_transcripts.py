@@ -197,6 +197,7 @@ async def test_what_a_power_cut_has_left_is_no_transcript_to_go_on_with(storage:
     assert not own.exists(), "the program begins none while there is one of the name"
     own.write_bytes(jsonl(USER) + left)
     assert storage.transcripts.bring("a")
+    assert own.read_bytes() == jsonl(USER) + left + (b"" if left[-1:] in (b"", b"\n") else b"\n")
 
 
 async def test_another_sandbox_cannot_lay_one_there(storage: SessionStorage) -> None:

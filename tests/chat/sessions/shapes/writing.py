@@ -76,7 +76,7 @@ class Talk:
         """Write what came of a call."""
         content = self.mark("result") if content is None else content
         block = {"type": "tool_result", "tool_use_id": call, "content": content}
-        return self.notes([block], toolUseResult={"stdout": "x"}, **members)
+        return self.notes([block], **{"toolUseResult": {"stdout": "x"}, **members})
 
     def system(self, subtype: str, **members: Any) -> str:
         """Write a line of the program's own."""
