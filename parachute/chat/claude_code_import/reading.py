@@ -165,12 +165,12 @@ def _lines(file: IO[bytes], limit: int, longest: int = _LINE) -> Iterator[bytes]
 
 def _count(file: IO[bytes], size: int, facts: _Facts) -> int:
     """Count the messages, and collect the titles on the way: a conversation is named at any time."""
-    count, left, is_counted = 0, _COUNTED, False
+    count, left, is_counted = 0, _READ, False
     while left > 0 and (line := file.readline(min(_LINE, left))):
         left -= len(line)
-        if not is_counted and _SAID.search(line) and not _ASIDE.search(line):
+        if not is_counted and _READ - left <= _COUNTED and _SAID.search(line) and not _ASIDE.search(line):
             count, is_counted = count + 1, True
-        elif b'"custom-title"' in line or b'"ai-title"' in line:
+        elif b'-title"' in line:
             facts.take_title(line)
         if line.endswith(b"\n"):
             is_counted = False

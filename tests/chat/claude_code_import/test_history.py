@@ -72,6 +72,9 @@ def test_a_conversation_that_was_named_in_its_middle_keeps_its_name(claude: Path
     name = {"type": "custom-title", "customTitle": "My harbour"}
     write(claude, "/home/ada/my-boat", *talk("/home/ada/my-boat"), name, *later)
     assert [summary.title for summary in History(claude).newest(1)] == ["My harbour"]
+    long = [said("user", [{"type": "tool_result", "tool_use_id": "t", "content": "x" * 1_000_000}])] * 40
+    write(claude, "/home/ada/my-boat", *talk("/home/ada/my-boat"), *long, name, *later)
+    assert [summary.title for summary in History(claude).newest(2)] == ["My harbour"] * 2
 
 
 def test_projects_that_share_a_folder_are_told_apart(claude: Path) -> None:
