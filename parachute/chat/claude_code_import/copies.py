@@ -15,12 +15,14 @@ from parachute.chat.sessions.models import is_session_id
 from parachute.chat.sessions.transcripts import Transcripts
 from parachute.config.vault.service import Vault
 from parachute.sandbox.engines.service import Sandboxes
+from parachute.sandbox.layout import ATTACHMENTS
 
 
 class Copies:
     """A copy is staged, then placed where its session's sandbox sees it, and settled when the session is stored.
 
     `{vault}/.parachute/adopting` holds `{session}.jsonl` while it is staged, and the mark `{session}` until it is settled.
+    Results of tools that lie beside a transcript become attachments, which each sandbox has at the same place.
     """
 
     def __init__(self, history: History, vault: Vault, transcripts: Transcripts, sandboxes: Sandboxes) -> None:
@@ -28,14 +30,16 @@ class Copies:
         self._transcripts = transcripts
         self._sandboxes = sandboxes
         self._vault = vault.root
+        self._state = vault.state
         self._staging = vault.state / "adopting"
 
     def stage(self, found: Found) -> None:
         """Copy a transcript, which takes long; errors: Unavailable, and those of `History.copy`."""
         with _copying():
             private_folder(self._staging)
-            remove_tree(self._staged(found.session), self._vault)
-            self._history.copy(found, self._staged(found.session))
+            self.unstage(found.session)
+            has_results = self._history.copy_results(found, self._results(found.session))
+            self._history.copy(found, self._staged(found.session), ATTACHMENTS if has_results else None)
 
     def place(self, session: str) -> bool:
         """Move a staged copy to its place; False if a transcript is there: the vault may have lost its database. Error: Unavailable."""
@@ -47,12 +51,18 @@ class Copies:
                     return False
                 os.close(vault.descriptor(self._mark(session).relative_to(self._vault), os.O_WRONLY | os.O_CREAT))
                 vault.rename(self._staged(session).relative_to(self._vault), vault, target)
+                results, kept = self._results(session).relative_to(self._vault), self._attachments(session)
+                if vault.status(results) is not None:
+                    private_folder(kept.parent, self._vault)
+                    remove_tree(kept, self._vault)  # of a session that nobody knows any more
+                    vault.rename(results, vault, kept.relative_to(self._vault))
         return True
 
     def unstage(self, session: str) -> None:
         """Remove what is staged, if anything is."""
-        with contextlib.suppress(OSError):
-            remove_tree(self._staged(session), self._vault)
+        for path in (self._staged(session), self._results(session)):
+            with contextlib.suppress(OSError):
+                remove_tree(path, self._vault)
 
     def settle(self, session: str) -> None:
         """Remove the mark of a copy whose session is stored."""
@@ -61,6 +71,7 @@ class Copies:
     def remove(self, session: str) -> None:
         """Remove a copy that was placed; error: OSError."""
         remove_tree(self._place(session), self._vault)
+        remove_tree(self._attachments(session), self._vault)
         self._sandboxes.opened.forget(session)
         self.settle(session)
 
@@ -84,6 +95,12 @@ class Copies:
 
     def _staged(self, session: str) -> Path:
         return self._staging / f"{session}.jsonl"
+
+    def _results(self, session: str) -> Path:
+        return self._staging / f"{session}.results"
+
+    def _attachments(self, session: str) -> Path:
+        return self._state / "attachments" / session
 
     def _mark(self, session: str) -> Path:
         return self._staging / session

@@ -2,6 +2,7 @@
 
 import contextlib
 import heapq
+import json
 import os
 import re
 from collections import OrderedDict
@@ -15,6 +16,7 @@ from parachute.base.folders import Folder
 from parachute.chat.claude_code_import.models import Found, Summary
 from parachute.chat.claude_code_import.reading import messages_of, project_of, summary_of
 from parachute.chat.claude_code_import.retention import MANAGED, retention_days
+from parachute.chat.sessions.events import apart
 
 _OWN = "-scratch-"
 _SESSION = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -24,7 +26,11 @@ _PROJECTS, _SUMMARIES = 20_000, 1_000
 _COPIED = 256 * 1024 * 1024
 """Bytes of the longest transcript that can be gone on with: as much as the computer reads of one."""
 
-_PART = 1024 * 1024
+_LINE = 16 * 1024 * 1024
+_RESULTS = "tool-results"
+_KEPT, _KEPT_FILES = 256 * 1024 * 1024, 2_000
+"""Bytes and files of the results of tools that lie beside one transcript."""
+
 
 Read = TypeVar("Read")
 Value = TypeVar("Value")
@@ -95,8 +101,33 @@ class History:
         project = self.project(found)
         return self._summaries.get(found, lambda: self._read(found, lambda file: summary_of(file, found, project)))
 
-    def copy(self, found: Found, target: Path) -> None:
-        """Write a transcript as a new file; errors: NotFound if it has gone, InvalidInput if it is too large."""
+    def copy_results(self, found: Found, target: Path) -> bool:
+        """Write the results of tools that were too long for a transcript into a new folder; False if there are none. Error: OSError."""
+        left = _KEPT
+        with contextlib.ExitStack() as stack:
+            try:
+                root = stack.enter_context(Folder.open(self._root))
+                beside = stack.enter_context(root.folder(f"{found.folder}/{found.session}/{_RESULTS}"))
+            except OSError:
+                return False
+            names = sorted(entry.name for entry in beside.entries() if entry.is_file(follow_symlinks=False))
+            if not names:
+                return False
+            target.mkdir(mode=0o700)
+            copies = stack.enter_context(Folder.open(target))
+            for name in names[:_KEPT_FILES]:
+                with contextlib.suppress(InvalidInput, FileNotFoundError):
+                    copies.write(name, data := beside.read(name, left))
+                    left -= len(data)
+        return True
+
+    def copy(self, found: Found, target: Path, results: str | None = None) -> None:
+        """Write a transcript as a new file, in which the results of tools lie in the folder `results`.
+
+        Errors: NotFound if it has gone, InvalidInput if it is too large.
+        """
+        kept_in = json.dumps(f"{self._root}/{found.folder}/{found.session}/{_RESULTS}/")[1:-1].encode()
+        lie_in = f"{results}/".encode() if results else kept_in
         file = self._open(found)
         if file is None:
             raise NotFound(f"The conversation {found.session} of Claude Code has just gone.", key="session_not_found")
@@ -110,8 +141,10 @@ class History:
                 descriptor = folder.descriptor(target.name, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
             with os.fdopen(descriptor, "wb") as copy:
                 part = b""
-                while left > 0 and (read := file.read(min(left, _PART))):
-                    copy.write(part := read)
+                while left > 0 and (read := file.readline(min(left, _LINE))):
+                    part = read
+                    # The agent's program would lose what stands behind an unfinished line.
+                    copy.writelines(each.replace(kept_in, lie_in) for each in apart(part))
                     left -= len(part)
                 if part and not part.endswith(b"\n"):
                     # Claude Code is just writing this line: what is said here must not become the rest of it.

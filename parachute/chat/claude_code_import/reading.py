@@ -28,6 +28,9 @@ _COUNTED = 32 * 1024 * 1024
 
 _READ = 256 * 1024 * 1024
 _LINE = 1024 * 1024
+_LONG_LINE = _HEAD
+"""Bytes of a line where messages themselves are read: pictures stand in them."""
+
 _TITLE_LINE = 64 * 1024
 _TITLE, _FIRST, _PATH, _MODEL = 200, 500, 4096, 100  # characters
 _MESSAGES, _MESSAGE, _ALL_MESSAGES = 500, 20_000, 4_000_000  # messages; characters of one and of all
@@ -97,7 +100,7 @@ def summary_of(file: IO[bytes], found: Found, project: str | None) -> Summary | 
     """Summarize a transcript for a list; None if nothing was said in it."""
     head, middle, tail = _Facts(), _Facts(), _Facts()
     file.seek(0)
-    for line in _lines(file, _HEAD):
+    for line in _lines(file, _HEAD, _LONG_LINE):
         head.take(line)
         if head.first_message and head.model:
             break
@@ -127,7 +130,7 @@ def messages_of(file: IO[bytes]) -> list[dict[str, Any]]:
     """The newest messages that have a text, oldest first, in the app's form (contract, section 7)."""
     newest: deque[dict[str, Any]] = deque()
     size = 0
-    for line in _lines(file, _READ):
+    for line in _lines(file, _READ, _LONG_LINE):
         found = event_of(line)
         text = found and (user_text(found[0]) or assistant_text(found[0]))
         if found and text:
@@ -150,10 +153,10 @@ def clean(text: str, limit: int) -> str:
     return text[:limit].encode(errors="replace").decode()
 
 
-def _lines(file: IO[bytes], limit: int) -> Iterator[bytes]:
-    """The lines of at most `_LINE` bytes in the next `limit` bytes; longer ones are left out as a whole."""
+def _lines(file: IO[bytes], limit: int, longest: int = _LINE) -> Iterator[bytes]:
+    """The lines of at most `longest` bytes in the next `limit` bytes; longer ones are left out as a whole."""
     left, inside_long_line = limit, False
-    while left > 0 and (line := file.readline(min(_LINE, left))):
+    while left > 0 and (line := file.readline(min(longest, left))):
         left -= len(line)
         is_rest, inside_long_line = inside_long_line, not line.endswith(b"\n")
         if not is_rest:
@@ -162,12 +165,12 @@ def _lines(file: IO[bytes], limit: int) -> Iterator[bytes]:
 
 def _count(file: IO[bytes], size: int, facts: _Facts) -> int:
     """Count the messages, and collect the titles on the way: a conversation is named at any time."""
-    count, left, is_counted = 0, _COUNTED, False
+    count, left, is_counted = 0, _READ, False
     while left > 0 and (line := file.readline(min(_LINE, left))):
         left -= len(line)
-        if not is_counted and _SAID.search(line) and not _ASIDE.search(line):
+        if not is_counted and _READ - left <= _COUNTED and _SAID.search(line) and not _ASIDE.search(line):
             count, is_counted = count + 1, True
-        elif b'"custom-title"' in line or b'"ai-title"' in line:
+        elif b'-title"' in line:
             facts.take_title(line)
         if line.endswith(b"\n"):
             is_counted = False

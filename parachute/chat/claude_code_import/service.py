@@ -211,7 +211,8 @@ def _session(summary: Summary, directory: str | None) -> Session:
     return Session(
         id=summary.session,
         created_at=summary.created_at or moment,
-        updated_at=moment,
+        # Its own time: fifty that are kept at once do not come before all that was said since.
+        updated_at=min(as_text(datetime.fromisoformat(summary.last_timestamp)), moment),
         title=(summary.title or first)[:SHORT_TITLE] or "A conversation of Claude Code",
         message_count=summary.message_count,
         source=_SOURCE,

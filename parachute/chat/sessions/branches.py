@@ -1,46 +1,128 @@
 """Branches of a conversation: what a person took back stands in the transcript still, and the model is not sent it any more."""
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from msgspec import Struct, field
+
+from parachute.chat.sessions.events import BOUNDARY, Row
 from parachute.chat.sessions.messages import user_text
+
+_HIDDEN = 100_000
+"""Lines that are not shown and may lie between two that are."""
 
 
 class Mark(NamedTuple):
-    """One event of a transcript: its id, the one that it follows, and if a person wrote it."""
+    """A shown line in the tree: its id, the one that it follows, the model's message that it is a part of, its calls and results.
+
+    A person may have asked it; a root says that it follows none.
+    """
 
     id: str | None
     parent: str | None
+    message: str | None
+    calls: tuple[str, ...]
+    results: tuple[str, ...]
     is_asked: bool
+    is_root: bool
 
 
-def mark_of(event: dict[str, Any]) -> Mark:
-    """The mark of an event."""
-    is_asked = event.get("isCompactSummary") is not True and user_text(event) is not None
-    return Mark(event.get("uuid"), event.get("parentUuid"), is_asked)
+class Tree(Struct):
+    """The links between the lines of one file, as they are read, and where its program says that the conversation stands.
 
-
-def taken_back(marks: Sequence[Mark]) -> set[int]:
-    """The places of what is on no path to the newest message, and of copies.
-
-    A person who goes back writes a message that follows an earlier one: what was asked between the two is taken back, and what was taken
-    back when the earlier one was written stays so. What broke off without a question is no branch.
+    It is not whole without the beginning of the file.
     """
+
+    is_whole: bool = True
+    leaf: tuple[str | None, bool] | None = None
+    _others: OrderedDict[str, str | None] = field(default_factory=OrderedDict)
+
+    def pass_over(self, row: Row) -> None:
+        """Note a line that is not shown: what follows it follows the one before it."""
+        if row.leaf is not None:
+            self.leaf = row.leaf
+        elif row.id is not None and row.is_linked and not row.is_aside:
+            self._name(row.id, self.shown(row.parent))
+
+    def mark(self, row: Row, event: dict[str, Any]) -> Mark:
+        """The mark of a line that is shown."""
+        if self.leaf is not None and (self.leaf[0] is None or event.get("subtype") == BOUNDARY):
+            self.leaf = None
+        elif self.leaf is not None:
+            self.leaf = (self.leaf[0], False)  # whoever went there has gone on
+        name, parent = event.get("uuid"), self.shown(row.parent)
+        if row.id is not None and name != row.id:
+            self._name(row.id, name)
+        message = event.get("message", {})
+        blocks = message["content"] if isinstance(message.get("content"), list) else []
+        of = message.get("id") if event["type"] == "assistant" else None
+        return Mark(
+            name,
+            parent,
+            of if isinstance(of, str) else None,
+            tuple(block["id"] for block in blocks if block["type"] == "tool_use"),
+            tuple(block["tool_use_id"] for block in blocks if block["type"] == "tool_result"),
+            event.get("isCompactSummary") is not True and user_text(event) is not None,
+            row.is_linked and parent is None,
+        )
+
+    def shown(self, name: str | None) -> str | None:
+        """The id of the shown line that stands for one."""
+        return self._others.get(name, name) if name is not None else None
+
+    def _name(self, name: str, shown: str | None) -> None:
+        self._others[name] = shown
+        if len(self._others) > _HIDDEN:
+            self._others.popitem(last=False)
+
+
+def taken_back(marks: Sequence[Mark], tree: Tree) -> set[int]:
+    """The places of what is on no path to where the conversation stands, and of copies.
+
+    As the agent's program has it: a path leads from a line to the one that it follows, and calls that the model made at once
+    belong together. A line that does not tell follows the one above it.
+    """
+    if tree.leaf == (None, True):
+        return set(range(len(marks)))
     places: dict[str, int] = {}
-    history: list[tuple[int, frozenset[int]]] = [(-1, frozenset())]
-    before: str | None = None
     copies: set[int] = set()
     for place, mark in enumerate(marks):
-        if mark.id in places:
+        if mark.id is not None and places.setdefault(mark.id, place) != place:
             copies.add(place)  # a compaction or a branch has written it once more
-            continue
-        parent = places.get(mark.parent) if mark.is_asked and mark.parent and mark.parent != before else None
-        if parent is not None:
-            asked = next((between for between in range(parent + 1, place) if marks[between].is_asked), None)
-            if asked is not None:
-                known = next(gone for at, gone in reversed(history) if at <= parent)
-                history.append((place, known | frozenset(range(asked, place))))
-        if mark.id:
-            places[mark.id] = place
-            before = mark.id
-    return copies | history[-1][1]
+    # Other programs write lines that follow none.
+    is_tree = any(mark.parent for mark in marks) and not any(mark.is_root and mark.message for mark in marks[1:])
+    parents: list[int | None] = []
+    for place, mark in enumerate(marks):
+        # What a person said may follow what lies before all that was read.
+        begins = place == 0 or (
+            mark.is_asked and (is_tree if mark.is_root else not tree.is_whole and mark.parent is not None)
+        )
+        known = places.get(mark.parent) if mark.parent is not None else None
+        parents.append(None if begins and known is None else place - 1 if known is None else known)
+    newest = next((place for place in range(len(marks) - 1, -1, -1) if place not in copies), None)
+    path = _path(parents, newest)
+    leaf = places.get(tree.shown(tree.leaf[0]) or "") if tree.leaf is not None else None
+    if tree.leaf is not None and leaf is not None and leaf not in path:
+        noted = _path(parents, leaf)
+        forks = next((place for place in reversed(path) if place not in noted), None)
+        if tree.leaf[1] or (forks is not None and marks[forks].is_asked):
+            path = noted
+    elif tree.leaf is not None and leaf is not None and tree.leaf[1]:
+        path = _path(parents, leaf)
+    at_once = {marks[place].message for place in path} - {None}
+    calls = {call for mark in marks if mark.message in at_once for call in mark.calls}
+    return copies | {
+        place
+        for place, mark in enumerate(marks)
+        if place not in path and mark.message not in at_once and not calls.intersection(mark.results)
+    }
+
+
+def _path(parents: Sequence[int | None], place: int | None) -> dict[int, None]:
+    """The places on the way from one to the beginning, in this order."""
+    path: dict[int, None] = {}
+    while place is not None and place not in path:
+        path[place] = None
+        place = parents[place]
+    return path

@@ -6,8 +6,13 @@ import re
 from datetime import datetime
 from typing import Any
 
+from msgspec import Struct
+
 from parachute.chat.sessions.speakers import attribute
 from parachute.llm.gateway.endpoint import NOT_IN_TURN
+
+BOUNDARY = "compact_boundary"
+"""The `subtype` of the line from which on the model is sent a summary of what was said before."""
 
 _READ = frozenset({"user", "assistant", "system", "attachment"})
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})")
@@ -34,6 +39,7 @@ _FILLER = "No response requested."
 """Text of the agent's program where the answer to a message is missing, so that the next one may follow."""
 
 _DEPTH = 200
+_GLUED = 20
 _MARK = b"\xef\xbb\xbf"
 _BEGINNING = b'{"parentUuid":'
 
@@ -44,8 +50,45 @@ _OURS = ("said", "attachments", "before")
 _SWITCHES = ("isCompactSummary", "isMeta", "isSidechain")
 
 
+def apart(line: bytes) -> list[bytes]:
+    """The lines that stand in one: a program went on behind what another one had left unfinished."""
+    lines: list[bytes] = []
+    while len(lines) < _GLUED and (place := line.find(_BEGINNING, 1)) > 0 and not _is_json(line):
+        lines.append(line[:place] + b"\n")
+        line = line[place:]
+    return [*lines, line]
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        json.loads(line.removeprefix(_MARK))
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+class Row(Struct):
+    """A line of a transcript: its id and the one that it follows, and its event with its JSON if it is shown.
+
+    `leaf` is told by a line that says where the conversation stands: the id of a row, None for its beginning, and if a person went there.
+    """
+
+    id: str | None = None
+    parent: str | None = None
+    is_linked: bool = False
+    is_aside: bool = False
+    leaf: tuple[str | None, bool] | None = None
+    shown: tuple[dict[str, Any], bytes] | None = None
+
+
 def event_of(line: bytes) -> tuple[dict[str, Any], bytes] | None:
-    """The event of a line, and its JSON in UTF-8; None for what is none, or is not shown.
+    """The event of a line, and its JSON in UTF-8; None for what is none, or is not shown."""
+    row = row_of(line)
+    return row.shown if row else None
+
+
+def row_of(line: bytes) -> Row | None:
+    """The row of a line, None for what is none.
 
     Members that the app reads have the type that it casts to (contract, section 2), or are left out. What a message's own
     author wrote is in `said` where files went with it; they are in `attachments`. What was put before the message for the
@@ -63,9 +106,34 @@ def event_of(line: bytes) -> tuple[dict[str, Any], bytes] | None:
         return None
 
 
-def _read(line: bytes) -> tuple[dict[str, Any], bytes] | None:
+def _read(line: bytes) -> Row | None:
     event = json.loads(line.decode(), parse_constant=_finite, parse_float=_finite)
-    if not isinstance(event, dict) or event.get("type") not in _READ or event.get("isSidechain") is True:
+    if not isinstance(event, dict):
+        return None
+    row = _row(event)
+    row.shown = _shown(event, line)
+    return row
+
+
+def _row(event: dict[str, Any]) -> Row:
+    leaf = event.get("leafUuid")
+    if event.get("type") == "last-prompt":
+        is_explicit = event.get("explicit") is True
+        told = isinstance(leaf, str) or (leaf is None and is_explicit)
+        return Row(leaf=(leaf, is_explicit) if told else None)
+    name, parent = event.get("uuid"), event.get("parentUuid")
+    if parent is None and event.get("subtype") == BOUNDARY:
+        parent = event.get("logicalParentUuid")  # what was summarized is still shown
+    return Row(
+        id=name if isinstance(name, str) else None,
+        parent=parent if isinstance(parent, str) else None,
+        is_linked="parentUuid" in event and isinstance(parent, str | None),
+        is_aside=event.get("isSidechain") is True,
+    )
+
+
+def _shown(event: dict[str, Any], line: bytes) -> tuple[dict[str, Any], bytes] | None:
+    if event.get("type") not in _READ or event.get("isSidechain") is True:
         return None
     if _is_of_program(event):
         return None

@@ -36,6 +36,9 @@ def attribute(event: dict[str, Any]) -> tuple[bool, bool]:
         return True, False
     kept = [block for block in content if not _is_notice(block)]
     is_changed = len(kept) != len(content)
+    for block in kept:
+        if isinstance(block, dict) and isinstance(text := block.get("text"), str) and (said := _said(text)) != text:
+            block["text"], is_changed = said, True
     if is_changed:
         message["content"] = kept
     return bool(kept) or not content, is_changed
@@ -66,6 +69,7 @@ def _attribute_text(event: dict[str, Any], content: str) -> bool:
         event["message"] = {"role": "assistant", "content": [{"type": "text", "text": text}]}
         return bool(text)
     else:
+        event["message"]["content"] = _said(content)
         return not _is_notice({"type": "text", "text": content})
     event["subtype"], event["message"]["content"] = COMMAND, said
     return True
@@ -76,6 +80,14 @@ def _is_notice(block: Any) -> bool:
     if not isinstance(text, str) or text.lstrip()[:1] not in ("<", "["):
         return False
     return bool(_INTERRUPTED.fullmatch(text.strip()) or _all(_NOTICE, text))
+
+
+def _said(text: str) -> str:
+    """What comes below the notices that a text begins with."""
+    place = 0
+    while (match := _NOTICE.match(text, place)) and match[0].endswith("\n") and match.end() < len(text):
+        place = match.end()
+    return text[place:]
 
 
 def _all(pattern: re.Pattern[str], text: str) -> list[tuple[str, str]]:

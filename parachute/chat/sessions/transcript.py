@@ -1,8 +1,10 @@
 """One transcript: a JSONL file of the agent's program, read within limits as untrusted input."""
 
 import json
+import os
 from collections import deque
 from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import IO, Any, Literal
 
@@ -11,8 +13,8 @@ from msgspec import Struct, field, to_builtins
 from parachute.base.answers import Answer
 from parachute.base.errors import InvalidInput
 from parachute.base.folders import Folder
-from parachute.chat.sessions.branches import Mark, mark_of, taken_back
-from parachute.chat.sessions.events import event_of
+from parachute.chat.sessions.branches import Mark, Tree, taken_back
+from parachute.chat.sessions.events import Row, row_of
 from parachute.chat.sessions.outline import Segment, ShownSegment
 
 FILE_LIMIT = 256 * 1024 * 1024
@@ -32,7 +34,8 @@ class Transcript(Struct):
     kept: Kept
     segments: list[Segment] = field(default_factory=list)
     lines: deque[bytes] = field(default_factory=deque)
-    marks: deque[Mark] = field(default_factory=deque)
+    marks: deque[tuple[Tree, Mark]] = field(default_factory=deque)
+    tree: Tree = field(default_factory=Tree)
     size: int = 0
 
     @property
@@ -42,22 +45,36 @@ class Transcript(Struct):
 
     def clear(self) -> None:
         """Forget the events."""
+        self.tree.is_whole = False
         self.lines.clear()
         self.marks.clear()
         self.size = 0
 
-    def add(self, event: dict[str, Any], line: bytes) -> None:
-        """Take the next event in."""
+    def begin(self, start: int = 0) -> None:
+        """Begin at that place of another file, in which nothing follows what the others have."""
+        self.tree = Tree(is_whole=start == 0)
+
+    def add(self, row: Row) -> None:
+        """Take the next row in."""
+        if row.shown is None:
+            self.tree.pass_over(row)
+            return
+        event, line = row.shown
         self.lines.append(line)
-        self.marks.append(mark_of(event))
+        self.marks.append((self.tree, self.tree.mark(row, event)))
         self.size += len(line)
         while self.size > _ANSWER_LIMIT:
             self.size -= len(self.lines.popleft())
-            self.marks.popleft()
+            self.marks.popleft()[0].is_whole = False
 
     def leave_out_taken_back(self) -> None:
-        """Keep what is on the path to the newest message."""
-        if gone := taken_back(list(self.marks)):
+        """Keep what is on the path to where each file's conversation stands."""
+        gone, first = set[int](), 0
+        for _, marks in groupby(self.marks, key=lambda each: id(each[0])):
+            part = list(marks)
+            gone |= {first + place for place in taken_back([mark for _, mark in part], part[0][0])}
+            first += len(part)
+        if gone:
             self.lines = deque(line for place, line in enumerate(self.lines) if place not in gone)
             self.marks = deque(mark for place, mark in enumerate(self.marks) if place not in gone)
             self.size = sum(map(len, self.lines))
@@ -106,25 +123,45 @@ def open_file(path: Path) -> IO[bytes] | None:
         return None
 
 
-def events_in(path: Path | None) -> Iterator[dict[str, Any]]:
-    """All events of a file; none where there is none."""
+def events_in(path: Path | None, *, with_taken_back: bool = False) -> Iterator[dict[str, Any]]:
+    """The events of a file, without what was taken back; none where there is none."""
     file = open_file(path) if path else None
-    if file is not None:
-        with file:
-            for _, event, _ in read_events(file):
+    if file is None:
+        return
+    with file:
+        gone = set() if with_taken_back else _gone(file)
+        for number, (_, event, _) in enumerate(read_events(file)):
+            if number not in gone:
                 yield event
+
+
+def _gone(file: IO[bytes]) -> set[int]:
+    tree, marks = Tree(), []
+    for _, row in read_rows(file):
+        if row.shown is None:
+            tree.pass_over(row)
+        else:
+            marks.append(tree.mark(row, row.shown[0]))
+    return taken_back(marks, tree)
 
 
 def read_events(file: IO[bytes], start: int = 0, end: int = FILE_LIMIT) -> Iterator[tuple[int, dict[str, Any], bytes]]:
     """Each event with its place in the file and its JSON; `start` is the beginning of a line."""
+    for place, row in read_rows(file, start, end):
+        if row.shown is not None:
+            yield place, *row.shown
+
+
+def read_rows(file: IO[bytes], start: int = 0, end: int = FILE_LIMIT) -> Iterator[tuple[int, Row]]:
+    """Each row with its place in the file; `start` is the beginning of a line."""
     file.seek(start)
     place, inside_long_line = start, False
     while place < end and (line := file.readline(min(_LINE_LIMIT, end - place))):
         # The rest of a line that is longer than we read is no line of its own.
         is_rest, inside_long_line = inside_long_line, not line.endswith(b"\n")
-        found = None if is_rest else event_of(line)
+        found = None if is_rest else row_of(line)
         if found is not None:
-            yield place, *found
+            yield place, found
         place += len(line)
 
 
@@ -164,3 +201,16 @@ def cut_file(path: Path, file: IO[bytes], size: int) -> None:
             new.write(data)
             size -= len(data)
         new.commit()
+
+
+def end_line(path: Path) -> None:
+    """End the last line of a file that a killed program has left unfinished: the next program would write into it. Error: OSError."""
+    file = open_file(path)
+    if file is None:
+        return
+    with file, Folder.open(path.parent.parent) as projects:
+        if (size := os.fstat(file.fileno()).st_size) and os.pread(file.fileno(), 1, size - 1) != b"\n":
+            # Whatever the agent lays there meanwhile, nothing waits for it.
+            flags = os.O_WRONLY | os.O_APPEND | os.O_NONBLOCK
+            with os.fdopen(projects.descriptor(f"{path.parent.name}/{path.name}", flags), "ab") as end:
+                end.write(b"\n")

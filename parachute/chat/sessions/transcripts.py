@@ -25,9 +25,11 @@ from parachute.chat.sessions.transcript import (
     Kept,
     Transcript,
     cut_file,
+    end_line,
     events_in,
     open_file,
     read_events,
+    read_rows,
     wanted_ranges,
 )
 from parachute.config.vault.service import Vault
@@ -141,10 +143,11 @@ class Transcripts:
         if path is None:
             return False
         own = self.folder(session) / path.name
-        if path == own and not any(event["type"] in _SAID for event in events_in(path)):
+        if path == own and not any(event["type"] in _SAID for event in events_in(path, with_taken_back=True)):
             remove_tree(own, self._vault.root)
             return False
         if path == own:
+            end_line(own)
             return True
         with Folder.open(self._vault.root) as vault, vault.folder(".claude/projects") as projects:
             target = f"{own.parent.name}/{own.name}"
@@ -224,13 +227,14 @@ class Transcripts:
             if kept != "last":
                 found.clear()
                 for (_, file), (start, end) in zip(files, wanted_ranges(parts, kept, newest), strict=True):
-                    for _, event, line in read_events(file, start, end):
-                        found.add(event, line)
+                    found.begin(start)
+                    for _, row in read_rows(file, start, end):
+                        found.add(row)
         found.leave_out_taken_back()
         return found
 
     def events(self, session: str) -> Iterator[dict[str, Any]]:
-        """All events of a session's transcript, one after the other."""
+        """All events of a session's transcript, one after the other, without what was taken back."""
         yield from self.imported_events(session)
         yield from self.own_events(session)
 
@@ -255,10 +259,11 @@ class Transcripts:
     def _bring_up_to_date(self, outline: Outline, file: IO[bytes], found: Transcript) -> None:
         """Read what is new of a file; `found` has the events of the newest segment then."""
         start = outline.resume(file)
-        for place, event, line in read_events(file, start):
-            if outline.add(event, place):
+        found.begin(start)
+        for place, row in read_rows(file, start):
+            if row.shown is not None and outline.add(row.shown[0], place):
                 found.clear()
-            found.add(event, line)
+            found.add(row)
         outline.finish(file)
         if outline.segments[-1].start > start:
             self._outlines.store(found.path, outline)

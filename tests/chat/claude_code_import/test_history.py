@@ -57,11 +57,24 @@ def test_what_a_conversation_says_of_itself(claude: Path) -> None:
     }
 
 
+def test_a_question_with_a_large_picture_is_read(claude: Path) -> None:
+    picture = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "A" * 3_000_000}}
+    question = said("user", [picture, {"type": "text", "text": "Which boat is this?"}], "/a")
+    session = write(claude, "/a", question, *talk("/a"))
+    history = History(claude)
+    found, summary = history.find(session)
+    assert (summary.first_message, summary.message_count) == ("Which boat is this?", 3)
+    assert history.messages(found)[0]["content"] == "Which boat is this?"
+
+
 def test_a_conversation_that_was_named_in_its_middle_keeps_its_name(claude: Path) -> None:
     later = [said("user", [{"type": "tool_result", "tool_use_id": "t", "content": "x" * 10_000}]) for _ in range(40)]
     name = {"type": "custom-title", "customTitle": "My harbour"}
     write(claude, "/home/ada/my-boat", *talk("/home/ada/my-boat"), name, *later)
     assert [summary.title for summary in History(claude).newest(1)] == ["My harbour"]
+    long = [said("user", [{"type": "tool_result", "tool_use_id": "t", "content": "x" * 1_000_000}])] * 40
+    write(claude, "/home/ada/my-boat", *talk("/home/ada/my-boat"), *long, name, *later)
+    assert [summary.title for summary in History(claude).newest(2)] == ["My harbour"] * 2
 
 
 def test_projects_that_share_a_folder_are_told_apart(claude: Path) -> None:

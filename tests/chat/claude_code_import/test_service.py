@@ -17,7 +17,7 @@ from parachute.events.hooks.service import Hooks
 from parachute.sandbox.engines.service import Sandboxes
 from tests.chat.sessions.conftest import SessionStorage, storage
 
-from .writing import talk, write
+from .writing import LATER, said, talk, write
 
 __all__ = ["storage"]
 
@@ -104,3 +104,35 @@ async def test_a_folder_that_cannot_be_is_none(storage: SessionStorage, tmp_path
     adoption = await service(storage).adopt(session, None, None)
     assert "It has no folder to work in" in adoption.sentence
     assert (await storage.service.get(session)).working_directory is None
+
+
+async def test_a_conversation_keeps_its_time(storage: SessionStorage) -> None:
+    session = write(storage.claude, "/a", *talk("/a"))
+    await service(storage).adopt(session, None, None)
+    assert (await storage.service.get(session)).updated_at == LATER
+    ahead = write(storage.claude, "/a", *[{**line, "timestamp": "2999-01-01T00:00:00+01:00"} for line in talk("/a")])
+    await service(storage).adopt(ahead, None, None)
+    assert (await storage.service.get(ahead)).updated_at < "2999"
+
+
+async def test_results_that_lie_beside_a_conversation_come_along(storage: SessionStorage) -> None:
+    session = "0000000a-aaaa-4aaa-8aaa-aaaaaaaaaaaa"
+    kept = storage.claude / "projects" / "-a" / session / "tool-results"
+    kept.mkdir(parents=True)
+    (kept / "one.txt").write_text("all of it")
+    (kept / "link.txt").symlink_to("/etc/passwd")
+    result = said("user", [{"type": "tool_result", "tool_use_id": "t", "content": f"Saved to: {kept}/one.txt"}], "/a")
+    write(storage.claude, "/a", *talk("/a"), result, session=session)
+    await service(storage).adopt(session, None, None)
+    attached = storage.service.attachments(session)
+    assert [(path.name, path.read_text()) for path in attached.iterdir()] == [("one.txt", "all of it")]
+    (copy,) = storage.vault.root.rglob(f"{session}.jsonl")
+    assert "Saved to: /attachments/one.txt" in copy.read_text()
+    assert "tool-results" in (storage.claude / "projects" / "-a" / f"{session}.jsonl").read_text()
+    await storage.service.delete(session)
+    assert left(storage, session) == []
+    storage.vault.transcripts.joinpath("projects").rmdir()
+    storage.vault.transcripts.joinpath("projects").write_text("in the way")
+    with pytest.raises(Unavailable):
+        await service(storage).adopt(session, None, None)
+    assert left(storage, session) == []

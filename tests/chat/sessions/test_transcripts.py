@@ -57,8 +57,8 @@ RESULT = {
 }
 BOUNDARY = {"type": "system", "subtype": "compact_boundary", "uuid": "s1", "timestamp": "2026-01-01T00:00:03.000Z"}
 SUMMARY = {"type": "user", "uuid": "u3", "isCompactSummary": True, "message": {"content": "Summary."}}
-SECOND = {**USER, "uuid": "u4"}
-THIRD = [{**BOUNDARY, "uuid": "s2"}, {**SUMMARY, "uuid": "u5"}, {**ASSISTANT, "uuid": "a2"}]
+SECOND = {**USER, "uuid": "u4", "parentUuid": "u3"}
+THIRD = [{**BOUNDARY, "uuid": "s2"}, {**SUMMARY, "uuid": "u5"}, {**ASSISTANT, "uuid": "a2", "parentUuid": "u5"}]
 HIDDEN = [{"type": "summary", "summary": "x"}, {**USER, "isSidechain": True}, {"type": "file-history-snapshot"}]
 
 
@@ -197,6 +197,7 @@ async def test_what_a_power_cut_has_left_is_no_transcript_to_go_on_with(storage:
     assert not own.exists(), "the program begins none while there is one of the name"
     own.write_bytes(jsonl(USER) + left)
     assert storage.transcripts.bring("a")
+    assert own.read_bytes() == jsonl(USER) + left + (b"" if left[-1:] in (b"", b"\n") else b"\n")
 
 
 async def test_another_sandbox_cannot_lay_one_there(storage: SessionStorage) -> None:
@@ -394,11 +395,13 @@ def test_what_the_program_writes_in_the_persons_name_is_not_theirs() -> None:
         said("<bash-stdout>x</bash-stdout><bash-stderr></bash-stderr>"),
         said('<teammate-message teammate_id="a">hi</teammate-message>'),
         said([{"type": "text", "text": "[Request interrupted by user for tool use]"}]),
+        said("<ide_selection>x</ide_selection>\n<system-reminder>y</system-reminder>\n\nThird question"),
         said("<system-reminder>is a tag of the program</system-reminder> Where does it come from?"),
     ) == [
         ("user", "Second question"),
         ("user", "!ls"),
         ("assistant", "x"),
+        ("user", "Third question"),
         ("user", "<system-reminder>is a tag of the program</system-reminder> Where does it come from?"),
     ]
 
@@ -409,7 +412,7 @@ def test_what_the_program_writes_in_the_persons_name_is_not_theirs() -> None:
         ({}, ["u1", "a1", "u2", "a2", "u3", "a3"]),
         ({"u3": "a1"}, ["u1", "a1", "u3", "a3"]),
         ({"u3": "a1", "u4": "a2"}, ["u1", "a1", "u2", "a2", "u4", "a4"]),
-        ({"u2": "u1"}, ["u1", "a1", "u2", "a2", "u3", "a3"]),
+        ({"u2": "u1"}, ["u1", "u2", "a2", "u3", "a3"]),
         ({"u3": "unknown"}, ["u1", "a1", "u2", "a2", "u3", "a3"]),
     ],
     ids=["straight", "gone back", "two programs", "an answer that broke off", "of a line that is not shown"],
@@ -445,7 +448,7 @@ async def test_what_was_said_into_a_running_turn_stays_said(storage: SessionStor
             queued("<task-notification>x</task-notification>"),
             queued("x", origin={"kind": "peer"}),
             {"type": "attachment", "attachment": {"type": "file", "prompt": "x", "commandMode": "prompt"}},
-            {**ASSISTANT, "uuid": "a2"},
+            {**ASSISTANT, "uuid": "a2", "parentUuid": "q1"},
         ),
     )
     answer = await read(storage)
