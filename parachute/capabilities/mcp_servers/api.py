@@ -5,12 +5,11 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Body, Depends
 from msgspec import field
 
-from parachute.base.answers import Answer, Done
+from parachute.base.answers import Answer, Done, LeftOut
 from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.base.services import provided
 from parachute.capabilities.mcp_servers.catalog import Listed
 from parachute.capabilities.mcp_servers.models import BUILT_IN, NeedsLogin
-from parachute.capabilities.mcp_servers.offers import LeftOut
 from parachute.capabilities.mcp_servers.service import McpServers
 from parachute.capabilities.mcp_servers.statuses import Status
 

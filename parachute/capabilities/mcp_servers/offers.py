@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from parachute.base.answers import Answer
+from parachute.base.answers import LeftOut
 from parachute.base.errors import InvalidInput
 from parachute.capabilities.mcp_servers.schemas import mended
 from parachute.chat.agent_processes.tools import problem_of
@@ -26,13 +26,6 @@ _SCHEMAS = 256 * 1024
 
 _SHOWN = 64
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_-]")
-
-
-class LeftOut(Answer, frozen=True):
-    """A tool that agents do not get, and the reason."""
-
-    name: str
-    reason: str
 
 
 class Offer(Struct, frozen=True):
