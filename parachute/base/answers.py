@@ -27,6 +27,13 @@ class Answer(Struct, frozen=True):
         return no_info_before_validator_function(_plain, handler.generate_schema(_shape(cls)))
 
 
+class LeftOut(Answer, frozen=True):
+    """A part that is not used, and the reason."""
+
+    name: str
+    reason: str
+
+
 class Done(Answer, frozen=True):
     """The request was carried out."""
 

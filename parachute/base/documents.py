@@ -15,6 +15,7 @@ from parachute.base.errors import InvalidInput
 
 _TAG = "tag:yaml.org,2002:"
 _NO_ALIASES = "Anchors and aliases (& and *) are not allowed; write the value out."
+_NOT_YAML = "This is not YAML"
 _TOO_DEEP = "There are more lists inside of lists than this document can have."
 # More than any bound of ours, and still far from what overflows the stack of the parser.
 _HARMLESS_DEPTH = 100
@@ -46,6 +47,11 @@ class NotYaml(InvalidInput):
         self.reason = reason
         self.line = line
         self.column = column
+
+    @property
+    def is_syntax(self) -> bool:
+        """True for what no parser of YAML reads, False for what is refused here."""
+        return self.reason.startswith(_NOT_YAML)
 
 
 class NotJson(InvalidInput):
@@ -99,7 +105,7 @@ def compose(data: bytes | str, bounds: Bounds = _USUAL) -> yaml.Node | None:
         # A character that YAML forbids comes with its position.
         before = text[: error.position] if isinstance(error.position, int) else ""
         line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
-        raise NotYaml(f"This is not YAML ({str(error).splitlines()[0]}).", line, column) from error
+        raise NotYaml(f"{_NOT_YAML} ({str(error).splitlines()[0]}).", line, column) from error
     if root is not None:
         _check(root, bounds)
     return root
@@ -264,5 +270,5 @@ def _at(place: Any, reason: str) -> NotYaml:
 
 
 def _not_yaml(problem: str | None, mark: Any) -> NotYaml:
-    reason = _NO_ALIASES if "alias" in (problem or "") else f"This is not YAML ({problem})."
+    reason = _NO_ALIASES if "alias" in (problem or "") else f"{_NOT_YAML} ({problem})."
     return NotYaml(reason, mark.line + 1, mark.column + 1) if mark else NotYaml(reason)

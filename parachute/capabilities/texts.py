@@ -7,10 +7,12 @@ import hashlib
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
+from parachute.base.documents import NotYaml
 from parachute.base.errors import Conflict, InvalidInput, NotAllowed
 from parachute.base.folders import Folder
+from parachute.capabilities.loose_fields import read_loosely
 from parachute.core import front_matter
 
 LIMIT = 256 * 1024
@@ -24,7 +26,16 @@ Source = Literal["builtin", "vault", "project", "user", "plugin"]
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _NAME_LIMIT = 64
 _RESERVED = ("anthropic", "claude")
-_TAG = re.compile(r"</?[A-Za-z][^<>]*>")
+_TAG = re.compile(r"</[A-Za-z][^<>]*>|<[A-Za-z][^<>]*/>")
+"""An end: what only begins, as in `List<String>`, encloses nothing."""
+
+
+class Fields(NamedTuple):
+    """The fields at the top of a text, and what follows them; `note` says that they are not quite YAML."""
+
+    fields: dict[str, Any]
+    body: str
+    note: str | None = None
 
 
 def read_text(folder: Folder, path: Path) -> str:
@@ -53,12 +64,18 @@ def check_unchanged(name: str, content: str, expected: str | None) -> None:
         )
 
 
-def read_fields(text: str) -> tuple[dict[str, Any], str]:
+def read_fields(text: str) -> Fields:
     """The fields at the top, and what follows them; error: InvalidInput with the line."""
-    fields, body = front_matter.read(text)
+    try:
+        fields, body = front_matter.read(text)
+    except NotYaml as error:
+        parts = front_matter.split(text.replace("\r\n", "\n"))
+        fields = read_loosely(parts.front or "", error)
+        note = f"Line {error.line} is not quite YAML, and was read as it stands: write the value in quotes."
+        return Fields(fields, parts.body.strip(), note)
     if fields is None and front_matter.split(text).is_open:
         raise InvalidInput("The fields at the top have no second line `---`.", key="front_matter_open")
-    return fields or {}, body.strip()
+    return Fields(fields or {}, body.strip())
 
 
 def check_name(name: str) -> None:
@@ -67,6 +84,11 @@ def check_name(name: str) -> None:
         raise InvalidInput(
             f"name: expected at most {_NAME_LIMIT} of a-z, 0-9 and single dashes between them.", key="invalid_name"
         )
+
+
+def check_new_name(name: str) -> None:
+    """Error: InvalidInput for a name that breaks the rules, or that only services may give."""
+    check_name(name)
     if any(word in name for word in _RESERVED):
         raise InvalidInput(f"name: the words {' and '.join(_RESERVED)} are reserved.", key="reserved_name")
 

@@ -34,11 +34,46 @@ def m0002_instructions(connection: sqlite3.Connection) -> None:
         )
 
 
+def m0005_told(connection: sqlite3.Connection) -> None:
+    """Record the same of files that agents are told under any other name, since a file of instructions imports them."""
+    connection.execute("CREATE TABLE told (file TEXT PRIMARY KEY) STRICT, WITHOUT ROWID")
+    for event, name in (("INSERT", "insert"), ("UPDATE OF after", "update")):
+        connection.execute(
+            f"CREATE TRIGGER told_{name} AFTER {event} ON entries "  # noqa: S608 - from the list above
+            "WHEN json_extract(new.after, '$[0]') = 'file' AND EXISTS (SELECT 1 FROM sets JOIN told "
+            "ON told.file = sets.project || '/' || new.path WHERE sets.id = new.number AND sets.kind = 'run') BEGIN "
+            "INSERT OR REPLACE INTO instructions (file, hash) SELECT project || '/' || new.path, "
+            "json_extract(new.after, '$[2]') FROM sets WHERE id = new.number; "
+            "DELETE FROM instructions WHERE file = (SELECT project || '/' || new.path FROM sets WHERE id = new.number) "
+            "AND number NOT IN (SELECT number FROM instructions WHERE file = (SELECT project || '/' || new.path "
+            f"FROM sets WHERE id = new.number) ORDER BY number DESC LIMIT {_VERSIONS}); END"
+        )
+
+
+_WRITTEN_BEFORE = (
+    "INSERT OR IGNORE INTO instructions (file, hash) SELECT ?1, json_extract(after, '$[2]') "
+    "FROM entries JOIN sets ON sets.id = entries.number WHERE kind = 'run' AND json_extract(after, '$[0]') = 'file' "
+    "AND project || '/' || path = ?1 ORDER BY entries.number DESC LIMIT ?2"
+)
+
+
 class Instructions:
     """Contents of files of instructions that agents wrote."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._told: set[Path] = set()
+
+    async def are_told(self, files: Sequence[Path]) -> None:
+        """Agents are told these files from now on: what runs write into them counts, and what they have written."""
+        if not (new := set(files) - self._told):
+            return
+        async with self._database.transaction() as connection:
+            for file in sorted(map(str, new)):
+                added = await connection.execute("INSERT OR IGNORE INTO told (file) VALUES (?)", (file,))
+                if added.rowcount:
+                    await connection.execute(_WRITTEN_BEFORE, (file, _VERSIONS))
+        self._told |= new
 
     async def written_by_runs(self, files: Sequence[Path]) -> set[tuple[Path, str]]:
         """Return the contents of these files that a run wrote and that the owner has not seen since, as (file, hash)."""

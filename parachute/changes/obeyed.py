@@ -4,20 +4,35 @@ import os
 from collections.abc import Collection
 from pathlib import Path, PurePosixPath
 
+from parachute.base.errors import InvalidInput
 from parachute.base.folders import Folder
+from parachute.base.steering.imports import imported, references
 from parachute.base.steering.judging import holds_obeyed, is_obeyed, is_told, may_depend
 from parachute.base.steering.names import REPOSITORY
 from parachute.changes.models import Reason
 from parachute.sandbox.engines.protected import obeyed_by_git
+
+_LONGEST = 1024 * 1024
 
 _BARE = (frozenset(("head", "objects", "refs")), frozenset(("head", "commondir")))
 """Names by which git takes a folder for a repository: the second one borrows the rest from another folder."""
 
 
 def linked_instructions(project: Folder) -> frozenset[str]:
-    """Paths in a project to which links of that name at its top lead: agents are told what is there. Waits for the disk."""
-    links = [each.name for each in project.entries() if each.is_symlink() and is_told(each.name)]
-    return frozenset(os.path.normpath(project.link(name)) for name in links)
+    """Paths in a project that agents are told by way of its top: links lead there, or files import them. Waits for the disk."""
+    told = [each for each in project.entries() if is_told(each.name)]
+    found = {os.path.normpath(project.link(each.name)) for each in told if each.is_symlink()}
+
+    def read(path: str) -> tuple[str, ...] | None:
+        try:
+            return references(project.read(path, _LONGEST).decode(errors="replace"))
+        except (OSError, InvalidInput):
+            return None
+
+    for each in told:
+        if each.is_file(follow_symlinks=False):
+            found |= {path for _, _, path in imported(each.name, "", read) if path is not None}
+    return frozenset(found)
 
 
 def reason_of(name: str, names: Collection[str], above: str = "") -> Reason | None:

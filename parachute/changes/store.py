@@ -7,7 +7,7 @@ from pathlib import Path
 from parachute.base.clock import now
 from parachute.base.database import Database
 from parachute.changes.contents import m0004_contents
-from parachute.changes.instructions import m0002_instructions
+from parachute.changes.instructions import m0002_instructions, m0005_told
 from parachute.changes.lineage import m0003_lineage
 from parachute.changes.models import ChangeSet, Entry, Held, SetKind, State
 from parachute.security.origin import Origin
@@ -34,7 +34,7 @@ def m0001_changes(connection: sqlite3.Connection) -> None:
     )
 
 
-ALL = (m0001_changes, m0002_instructions, m0003_lineage, m0004_contents)
+ALL = (m0001_changes, m0002_instructions, m0003_lineage, m0004_contents, m0005_told)
 
 _SET = "id, session, project, kind, began_at, began_ns, ended_at, reviewed, undone, note, origin"
 _ENTRY = "number, path, state, replaced, before, after, added, removed"

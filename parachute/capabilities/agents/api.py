@@ -60,6 +60,7 @@ class AgentRow(Answer, frozen=True):
     mcp_servers: tuple[str, ...] | None
     skills: tuple[str, ...] | None
     problem: str | None
+    note: str | None
     etag: str
     system_prompt: str | None = None
     type: Literal["chatbot"] = "chatbot"
@@ -139,6 +140,7 @@ def row_of(agent: Agent) -> AgentRow:
         mcp_servers=None if agent.mcp_servers is None else tuple(agent.mcp_servers),
         skills=None if agent.skills is None else tuple(agent.skills),
         problem=agent.problem,
+        note=agent.note,
         etag=etag_of(agent.content),
     )
 

@@ -37,7 +37,7 @@ def read_agent(folder: Folder, path: Path, source: Source) -> Agent:
 
 def parsed(agent: Agent) -> Agent:
     """The agent with what the fields of its content say; error: InvalidInput for one that cannot be obeyed."""
-    fields, body = read_fields(agent.content)
+    fields, body, note = read_fields(agent.content)
     model = text_of(fields, "model")
     if model and not _MODEL.fullmatch(model):
         raise InvalidInput(f"model: {model[:60]!r} cannot be the name of a model.", key="invalid_model")
@@ -51,6 +51,7 @@ def parsed(agent: Agent) -> Agent:
         name=text_of(fields, "name") or agent.name,
         description=description,
         prompt=body,
+        note=note,
         tools=_tools(fields),
         model=None if model in ("", "inherit") else model,
         commands=_commands(fields.get("permissions")),

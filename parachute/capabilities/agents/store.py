@@ -16,7 +16,7 @@ from parachute.capabilities.places import Place, places
 from parachute.capabilities.texts import (
     LIMIT,
     check_description,
-    check_name,
+    check_new_name,
     check_unchanged,
     not_readable,
     read_fields,
@@ -86,7 +86,7 @@ class AgentStore(AnsweringAgents):
         model: str | None = None,
     ) -> Agent:
         """Write an agent, and approve it: who asks for it is the owner. Errors: InvalidInput, Conflict."""
-        check_name(name)
+        check_new_name(name)
         if name in BUILT_IN:
             raise Conflict(f"The computer itself has an agent {name}.", key="exists")
         if description:

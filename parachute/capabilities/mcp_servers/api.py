@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Body, Depends
 from msgspec import field
 
-from parachute.base.answers import Answer, Done
+from parachute.base.answers import Answer, Done, LeftOut
 from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.base.services import provided
 from parachute.capabilities.mcp_servers.catalog import Listed
@@ -64,6 +64,7 @@ class ServerTest(Answer, frozen=True):
     tools: tuple[str, ...] | None = None
     error: str | None = None
     key: str | None = None
+    left_out: tuple[LeftOut, ...] = ()
 
 
 class ToolRow(Answer, frozen=True):
@@ -78,6 +79,7 @@ class ToolList(Answer, frozen=True):
 
     tools: tuple[ToolRow, ...]
     error: str | None = None
+    left_out: tuple[LeftOut, ...] = ()
 
 
 @router.get("")
@@ -119,26 +121,27 @@ async def remove_server(name: str, service: ServersDependency) -> Done:
 async def test_server(name: str, service: ServersDependency) -> ServerTest:
     """Start or call a server that is approved, and see whether it says what it offers."""
     try:
-        tools = await service.tools(name)
+        offer = await service.offer(name)
     except ParachuteError as error:
         if error.status == 404:
             raise
         status: TestStatus = "needs_login" if isinstance(error, NeedsLogin) else "error"
         return ServerTest(status, error.hint or "", error=error.message, key=error.key)
-    names = tuple(tool.name for tool in tools)
-    return ServerTest("ok", f"It offers {len(names)} tools.", len(names), names)
+    names = tuple(tool.name for tool in offer.tools)
+    message = f"It offers {len(names)} tools{f', and {len(offer.left_out)} are left out' if offer.left_out else ''}."
+    return ServerTest("ok", message, len(names), names, left_out=offer.left_out)
 
 
 @router.get("/{name:path}/tools")
 async def server_tools(name: str, service: ServersDependency) -> ToolList:
     """List the tools that an approved server offers to agents."""
     try:
-        tools = await service.tools(name)
+        offer = await service.offer(name)
     except ParachuteError as error:
         if error.status == 404:
             raise
         return ToolList((), str(error))
-    return ToolList(tuple(ToolRow(tool.name, tool.description) for tool in tools))
+    return ToolList(tuple(ToolRow(tool.name, tool.description) for tool in offer.tools), left_out=offer.left_out)
 
 
 def row_of(listed: Listed, *, is_running: bool, status: tuple[Status, str | None]) -> ServerRow:

@@ -6,18 +6,18 @@ import json
 import logging
 from collections.abc import Callable, Coroutine
 from contextlib import AbstractAsyncContextManager
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from parachute import __version__
 from parachute.base.clock import Clock
 from parachute.base.errors import ParachuteError, Unavailable
-from parachute.capabilities.mcp_servers.results import text_of
+from parachute.capabilities.mcp_servers.offers import MOST_READ
+from parachute.capabilities.mcp_servers.results import links_of, listed_in, text_of, texts_in
 from parachute.chat.agent_processes.tools import LONGEST_CALL_SECONDS
 
 # The library of MCP is imported in functions: it takes half a second of a small processor, which the start of the server has not.
 if TYPE_CHECKING:
-    from mcp import ClientSession
-    from mcp.types import CallToolResult
+    from mcp.shared.dispatcher import CallOptions, Dispatcher, ProgressFnT
 
 log = logging.getLogger(__name__)
 
@@ -26,9 +26,6 @@ _MOST_LINKS, _LINK_SECONDS = 8, 20.0
 """Links of one result that are followed, and the longest wait for each."""
 
 _PAGES = 20
-_MOST_TOOLS = 200
-"""Tools of a server that are read; fewer are offered."""
-
 Answer = TypeVar("Answer")
 
 
@@ -58,6 +55,20 @@ class Link(Protocol):
 
     def streams(self) -> AbstractAsyncContextManager[tuple[Any, Any]]:
         """Open the streams of a client session; error: Unavailable."""
+
+
+class _Session(NamedTuple):
+    """A server that has introduced itself. It is asked below the types of MCP's library, which drop a whole answer for one bad part."""
+
+    dispatcher: "Dispatcher[Any]"
+    headers: dict[str, str]
+
+    async def ask(self, method: str, params: dict[str, Any], progress: "ProgressFnT | None" = None) -> dict[str, Any]:
+        """The result as the server has sent it."""
+        options: CallOptions = {"headers": self.headers}
+        if progress is not None:
+            options["on_progress"] = progress
+        return await self.dispatcher.send_raw_request(method, params, options)
 
 
 class _Silence:
@@ -92,7 +103,7 @@ class Client:
         self._name = name
         self._link = link
         self._changed = changed
-        self._ready: asyncio.Future[ClientSession] = asyncio.get_running_loop().create_future()
+        self._ready: asyncio.Future[_Session] = asyncio.get_running_loop().create_future()
         self._leave = asyncio.Event()
         self._is_open = False
         self._task = asyncio.create_task(self._keep(), name=f"MCP server {name}")
@@ -123,29 +134,22 @@ class Client:
             await asyncio.gather(ended, return_exceptions=True)
 
     async def tools(self, seconds: float) -> list[dict[str, Any]]:
-        """List the server's tools: `name`, `description` and `input_schema` of each; error: Unavailable."""
-        from mcp.types import ListToolsRequest, ListToolsResult, PaginatedRequestParams
-
+        """List the server's tools: `name`, `description` and `input_schema` of each as it says them; error: Unavailable."""
         session = await self._ready
 
         async def pages() -> list[dict[str, Any]]:
             found: list[dict[str, Any]] = []
             cursor = None
             for _ in range(_PAGES):
-                request = ListToolsRequest(params=PaginatedRequestParams(cursor=cursor))
-                # Not `list_tools`: that keeps the schemas of results, and checks results with them.
-                page = await session.send_request(request, ListToolsResult)
-                found += [
-                    {"name": tool.name, "description": tool.description or "", "input_schema": dict(tool.input_schema)}
-                    for tool in page.tools
-                ]
-                cursor = page.next_cursor
-                if not cursor or len(found) >= _MOST_TOOLS:
+                page = await session.ask("tools/list", {} if cursor is None else {"cursor": cursor})
+                found += listed_in(page, self._name)
+                cursor = page.get("nextCursor")
+                if not isinstance(cursor, str) or not cursor or len(found) > MOST_READ:
                     break
-            return found[:_MOST_TOOLS]
+            return found[: MOST_READ + 1]
 
         found = await self._asked(pages(), seconds, "say what it offers")
-        return [self._cleaned(tool) for tool in found if self._link.cleaned(tool["name"]) == tool["name"]]
+        return [self._cleaned(tool) for tool in found if self._link.cleaned(str(tool["name"])) == str(tool["name"])]
 
     def _cleaned(self, tool: dict[str, Any]) -> dict[str, Any]:
         """A tool without secrets: what a server says of it comes to agents and into files."""
@@ -154,33 +158,24 @@ class Client:
 
     async def call(self, tool: str, arguments: dict[str, Any], seconds: float) -> str:
         """The text that a tool answers; errors: ToolFailed, Unavailable."""
-        from mcp.types import CallToolRequest, CallToolRequestParams, CallToolResult
-
         session = await self._ready
-        # Not `call_tool`: that checks the result with the server's own schema, which could have addresses fetched and the
-        # event loop held by a pattern.
-        request = CallToolRequest(params=CallToolRequestParams(name=tool, arguments=arguments))
         silence = _Silence(seconds, self._link, self._clock)
-        sent = session.send_request(request, CallToolResult, progress_callback=silence.broken)
+        sent = session.ask("tools/call", {"name": tool, "arguments": arguments}, silence.broken)
         result = await self._asked(sent, seconds, f"answer the call of {tool}", silence)
         text = self._link.cleaned(text_of(result, await self._linked(result)))
-        if result.is_error:
+        if result.get("isError") is True:
             raise ToolFailed(text or f"The tool {tool} failed without a word.")
-        return text
+        return text or "The tool answered with an empty result."
 
-    async def _linked(self, result: "CallToolResult") -> dict[str, str]:
+    async def _linked(self, result: dict[str, Any]) -> dict[str, str]:
         """The texts that the links of a result lead to, by their address: an agent has no other way to them."""
-        from mcp.types import ReadResourceRequest, ReadResourceRequestParams, ReadResourceResult, TextResourceContents
-
         session = await self._ready
         found: dict[str, str] = {}
-        for block in [each for each in result.content if each.type == "resource_link"][:_MOST_LINKS]:
-            request = ReadResourceRequest(params=ReadResourceRequestParams(uri=block.uri))
+        for address in links_of(result)[:_MOST_LINKS]:
             with contextlib.suppress(Unavailable):  # then the link is all there is
-                asked = session.send_request(request, ReadResourceResult)
-                read = await self._asked(asked, _LINK_SECONDS, f"give {str(block.uri)[:200]}")
-                texts = [each.text for each in read.contents if isinstance(each, TextResourceContents)]
-                found[str(block.uri)] = "\n".join(texts)
+                asked = session.ask("resources/read", {"uri": address})
+                read = await self._asked(asked, _LINK_SECONDS, f"give {address[:200]}")
+                found[address] = "\n".join(texts_in(read))
         return found
 
     async def close(self) -> None:
@@ -232,13 +227,18 @@ class Client:
     async def _keep(self) -> None:
         """Hold the session open: what MCP's library begins has to be ended by the same task."""
         from mcp import ClientSession
+        from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
+        from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
         from mcp.types import Implementation
 
         try:
             async with self._link.streams() as (read, write):
                 self._is_open = True
                 information = Implementation(name="parachute", version=__version__)
-                async with ClientSession(read, write, client_info=information, message_handler=self._hear) as session:
+                dispatcher: Dispatcher[Any] = JSONRPCDispatcher(read, write)
+                async with ClientSession(
+                    dispatcher=dispatcher, client_info=information, message_handler=self._hear
+                ) as session:
                     waits: list[asyncio.Future[Any]] = [
                         asyncio.ensure_future(event.wait()) for event in (self._leave, self._link.ended)
                     ]
@@ -248,8 +248,9 @@ class Client:
                         await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
                         if not introduced.done():
                             raise self._link.error()
-                        introduced.result()
-                        self._ready.set_result(session)
+                        version = introduced.result().protocol_version
+                        headers = {MCP_PROTOCOL_VERSION_HEADER: version}
+                        self._ready.set_result(_Session(dispatcher, headers))
                         await asyncio.wait(waits[:2], return_when=asyncio.FIRST_COMPLETED)
                     finally:
                         for wait in waits:

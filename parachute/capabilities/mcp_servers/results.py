@@ -1,62 +1,69 @@
-"""Tools and results of an MCP server, cut down for the model."""
+"""Answers of an MCP server, read part by part: what is malformed in one costs that part."""
 
 import json
-import logging
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from parachute.chat.agent_processes.tools import permitted
-from parachute.modules.runtime.models import OfferedTool
+from parachute.base.errors import Unavailable
 
-if TYPE_CHECKING:
-    from mcp.types import CallToolResult
-
-log = logging.getLogger(__name__)
-
-DESCRIPTION_LIMIT = 2_000
-"""Characters."""
-
-_MOST = 64
-_SCHEMAS = 256 * 1024
-"""Characters of all schemas and descriptions of a server together: each turn of a chat pays for them."""
+_ABOUT_THE_ANSWER = frozenset({"_meta", "content", "isError", "resultType", "structuredContent"})
 
 
-def offered_of(server: str, tools: list[dict[str, Any]]) -> tuple[OfferedTool, ...]:
-    """The tools of a server that agents may be offered, by name; what is too much or cannot be is left out and logged."""
-    usable = permitted(
-        (
-            OfferedTool(
-                server, str(tool["name"]), str(tool["description"])[:DESCRIPTION_LIMIT], dict(tool["input_schema"])
-            )
-            for tool in tools
-        ),
-        None,
-    )
-    found: list[OfferedTool] = []
-    left = _SCHEMAS
-    for tool in usable:
-        left -= len(tool.description) + len(json.dumps(tool.input_schema))
-        if left < 0 or len(found) == _MOST:
-            log.warning(
-                "The MCP server %s offers too much; %d of its tools are left out.", server, len(usable) - len(found)
-            )
-            break
-        found.append(tool)
-    return tuple(found)
+def listed_in(page: Mapping[str, Any], server: str) -> list[dict[str, Any]]:
+    """The tools of one page: `name`, `description` and `input_schema` of each, as they were said; error: Unavailable."""
+    tools = page.get("tools")
+    if not isinstance(tools, list):
+        raise Unavailable(f"The MCP server {server} answered without a list of its tools.", key="no_list_of_tools")
+    fields = [each if isinstance(each, dict) else {} for each in tools]
+    return [
+        {"name": each.get("name"), "description": each.get("description"), "input_schema": each.get("inputSchema")}
+        for each in fields
+    ]
 
 
-def text_of(result: "CallToolResult", linked: Mapping[str, str]) -> str:
-    """The text of a result, with what its links lead to; of pictures and sounds only that they are there."""
-    parts: list[str] = []
-    for block in result.content:
-        if block.type == "text":
-            parts.append(block.text)
-        elif block.type == "image" or block.type == "audio":
-            parts.append(f"[{block.type}, {block.mime_type}: it cannot be shown here]")
-        elif block.type == "resource_link":
-            parts.append("\n".join(filter(None, (f"[link to {block.uri}]", linked.get(str(block.uri))))))
-        else:
-            parts.append(str(getattr(block.resource, "text", f"[{block.resource.uri}: it cannot be shown here]")))
-    if not parts and result.structured_content is not None:
-        parts.append(json.dumps(result.structured_content, ensure_ascii=False))
+def text_of(result: Mapping[str, Any], linked: Mapping[str, str]) -> str:
+    """The text of a result, with what its links lead to; of pictures, sounds and unknown parts only that they are there."""
+    parts = [_text_of(block, linked) for block in _blocks(result)]
+    if not parts and result.get("structuredContent") is not None:
+        parts.append(json.dumps(result["structuredContent"], ensure_ascii=False))
+    if not parts:
+        # Servers from before the protocol had contents.
+        rest = {name: value for name, value in result.items() if name not in _ABOUT_THE_ANSWER}
+        parts += [json.dumps(rest, ensure_ascii=False)] if rest else []
     return "\n".join(parts)
+
+
+def links_of(result: Mapping[str, Any]) -> list[str]:
+    """The addresses of the links in a result."""
+    blocks = [each for each in _blocks(result) if isinstance(each, dict) and each.get("type") == "resource_link"]
+    return [each["uri"] for each in blocks if isinstance(each.get("uri"), str)]
+
+
+def texts_in(read: Mapping[str, Any]) -> list[str]:
+    """The texts of a resource that was read."""
+    contents = read.get("contents")
+    parts = [each for each in contents if isinstance(each, dict)] if isinstance(contents, list) else []
+    return [each["text"] for each in parts if isinstance(each.get("text"), str)]
+
+
+def _blocks(result: Mapping[str, Any]) -> list[Any]:
+    blocks = result.get("content")
+    return blocks if isinstance(blocks, list) else []
+
+
+def _text_of(block: Any, linked: Mapping[str, str]) -> str:
+    if isinstance(block, str):
+        return block
+    match block:
+        case {"type": "text", "text": str(text)}:
+            return text
+        case {"type": "image" | "audio" as kind}:
+            return f"[{kind}, {block.get('mimeType')}: it cannot be shown here]"
+        case {"type": "resource_link", "uri": str(address)}:
+            return "\n".join(filter(None, (f"[link to {address}]", linked.get(address))))
+        case {"type": "resource", "resource": {"text": str(text)}}:
+            return text
+        case {"type": "resource", "resource": {"uri": address}}:
+            return f"[{address}: it cannot be shown here]"
+    kind = str(block.get("type"))[:64] if isinstance(block, dict) else type(block).__name__
+    return f"[{kind}: a part of an unknown kind, which cannot be shown here]"

@@ -2,29 +2,25 @@
 
 import asyncio
 import contextlib
-import json
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
-from msgspec import Struct
-
 from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import Conflict, ParachuteError, Unavailable
-from parachute.base.files import atomic_write, read_regular
 from parachute.capabilities.mcp_servers.catalog import Catalog, Listed, ServerSource
 from parachute.capabilities.mcp_servers.client import ToolFailed
 from parachute.capabilities.mcp_servers.logins.links import Links
 from parachute.capabilities.mcp_servers.logins.models import LoginHearing, Pending, callback_address
 from parachute.capabilities.mcp_servers.models import BUILT_IN, Runnable, Server
+from parachute.capabilities.mcp_servers.offers import Offer, offer_of
+from parachute.capabilities.mcp_servers.remembered import Known, keep, read
 from parachute.capabilities.mcp_servers.remote.service import Remote
-from parachute.capabilities.mcp_servers.results import offered_of
 from parachute.capabilities.mcp_servers.running import Running
 from parachute.capabilities.mcp_servers.statuses import Statuses
 from parachute.capabilities.mcp_servers.words import (
     Words,
-    described,
     digest_of_words,
     need_approval,
     origin_of_answers,
@@ -50,25 +46,10 @@ _LIST_SECONDS = 30.0
 _AGAIN_SECONDS = 60.0
 """A server that failed is not asked for its tools again before that, so that no turn waits for it."""
 
-_REMOTE_AGE, _LOCAL_AGE = 300.0, 3600.0
-"""Seconds after which a server is asked again: one elsewhere may offer other tools at any time, one here is another program then."""
-
 _ASKED_AGAIN_SECONDS = 2.0
 """Longest wait for that of a turn, which goes on with what is known; the next one has the rest."""
 
-_LIMIT = 4 * 1024 * 1024
-
 Warning_ = tuple[str, str]
-
-
-class _Known(Struct, frozen=True):
-    runnable: Runnable
-    tools: tuple[OfferedTool, ...]
-    at: float
-
-    def is_new(self, now: float) -> bool:
-        """True if the server was asked lately."""
-        return 0 <= now - self.at < (_REMOTE_AGE if self.runnable.server.is_remote else _LOCAL_AGE)
 
 
 class McpServers:
@@ -102,9 +83,9 @@ class McpServers:
         self._modules = modules
         self._outdated: set[str] = set()
         self._running = Running(home, self.catalog, egress, self.remote, self._outdated.add, clock)
-        self._known: dict[str, _Known] = {}
-        self._asking: dict[str, tuple[Runnable, asyncio.Task[tuple[OfferedTool, ...]]]] = {}
-        self._asks: set[asyncio.Task[tuple[OfferedTool, ...]]] = set()
+        self._known: dict[str, Known] = {}
+        self._asking: dict[str, tuple[Runnable, asyncio.Task[Offer]]] = {}
+        self._asks: set[asyncio.Task[Offer]] = set()
         self._failed: dict[str, tuple[Runnable, float, ParachuteError]] = {}
 
     async def start(self) -> None:
@@ -163,13 +144,19 @@ class McpServers:
                 warnings.append(("MCP server", f"{each.server.name} is left out. {answer}"))
             else:
                 tools += self._server_tools(each, answer, choice, allowed_tools, approved)
+                if answer.left_out:
+                    warnings.append(
+                        ("MCP server", f"{each.server.name} has tools that no agent gets. {answer.summary}")
+                    )
         return tuple(tools), tuple(warnings[:5])
 
     async def call(self, server: str, tool: str, arguments: dict[str, Any]) -> str:
         """Call a tool of a server that is approved as it is now; errors: ParachuteError, for the agent to read."""
         runnable = await asyncio.to_thread(self.catalog.runnable, server)
+        known = self._known.get(server)
+        said = known.offer.names.get(tool, tool) if known else tool
         try:
-            answer = await self._running.call(runnable, tool, arguments, CALL_SECONDS)
+            answer = await self._running.call(runnable, said, arguments, CALL_SECONDS)
         except ParachuteError as error:
             if not isinstance(error, ToolFailed):
                 self._outdated.add(server)  # it may not have this tool any more
@@ -178,10 +165,10 @@ class McpServers:
         self.statuses.note(runnable, None)
         return answer
 
-    async def tools(self, name: str) -> tuple[OfferedTool, ...]:
-        """List the tools of a server, asked anew; errors: NotFound, NotAllowed, InvalidInput, Unavailable."""
+    async def offer(self, name: str) -> Offer:
+        """The offer of a server, asked anew; errors: NotFound, NotAllowed, InvalidInput, Unavailable."""
         if name == BUILT_IN:
-            return self._modules.tools()
+            return Offer(self._modules.tools())
         runnable = await asyncio.to_thread(self.catalog.runnable, name)
         return await self._ask(runnable)
 
@@ -253,24 +240,24 @@ class McpServers:
         self._failed.pop(name, None)
         self.statuses.forget(name)
 
-    async def _tools(self, runnable: Runnable) -> tuple[OfferedTool, ...] | ParachuteError:
+    async def _tools(self, runnable: Runnable) -> Offer | ParachuteError:
         name = runnable.server.name
         known = self._known.get(name)
         if known is None or known.runnable != runnable:
-            known = await asyncio.to_thread(self._kept, runnable)
+            known = await asyncio.to_thread(read, self.catalog, runnable)
             if known is not None:
                 self._known[name] = known
         if known is not None and known.is_new(self._clock.now().timestamp()) and name not in self._outdated:
-            return known.tools
+            return known.offer
         failed = self._failed.get(name)
         if failed and failed[0] == runnable and self._clock.elapsed() - failed[1] < _AGAIN_SECONDS:
-            return failed[2] if known is None else known.tools
+            return failed[2] if known is None else known.offer
         try:
             return await self._ask(runnable, _ASKED_SECONDS if known is None else _ASKED_AGAIN_SECONDS)
         except ParachuteError as error:
-            return error if known is None else known.tools
+            return error if known is None else known.offer
 
-    async def _ask(self, runnable: Runnable, seconds: float = _ASKED_SECONDS) -> tuple[OfferedTool, ...]:
+    async def _ask(self, runnable: Runnable, seconds: float = _ASKED_SECONDS) -> Offer:
         name = runnable.server.name
         asked, task = self._asking.get(name, (None, None))
         if task is None or asked != runnable or task.done():
@@ -292,7 +279,7 @@ class McpServers:
             key="still_starting",
         )
 
-    async def _asked(self, runnable: Runnable) -> tuple[OfferedTool, ...]:
+    async def _asked(self, runnable: Runnable) -> Offer:
         name = runnable.server.name
         self._outdated.discard(name)  # what it says from now on counts
         try:
@@ -307,13 +294,14 @@ class McpServers:
         self.statuses.note(runnable, None)
         return await self.learn(runnable, said)
 
-    async def learn(self, runnable: Runnable, said: list[dict[str, Any]]) -> tuple[OfferedTool, ...]:
+    async def learn(self, runnable: Runnable, said: list[dict[str, Any]]) -> Offer:
         """Take a list of tools from a server; until the owner has seen what it says of them, it counts as the server's words."""
         name = runnable.server.name
-        self._known[name] = known = _Known(runnable, offered_of(name, said), self._clock.now().timestamp())
-        await asyncio.to_thread(self._keep, known)
+        offer = await asyncio.to_thread(offer_of, name, said)
+        self._known[name] = known = Known(runnable, offer, self._clock.now().timestamp())
+        await asyncio.to_thread(keep, self.catalog, known)
         self._changed()
-        return known.tools
+        return offer
 
     def unseen(self) -> list[tuple[Runnable, tuple[OfferedTool, ...], str]]:
         """The servers whose owner has not seen what they say of their tools, each with these and the hash of it; waits."""
@@ -323,22 +311,23 @@ class McpServers:
                 continue
             known = self._known.get(runnable.server.name)
             if known is None or known.runnable != runnable:
-                known = self._kept(runnable)
-            if known and known.tools and (digest := digest_of_words(runnable, known.tools)) not in approved:
-                found.append((runnable, known.tools, digest))
+                known = read(self.catalog, runnable)
+            tools = known.offer.tools if known else ()
+            if tools and (digest := digest_of_words(runnable, tools)) not in approved:
+                found.append((runnable, tools, digest))
         return found
 
     def _server_tools(
         self,
         runnable: Runnable,
-        tools: Sequence[OfferedTool],
+        offer: Offer,
         choice: Choice,
         allowed_tools: tuple[str, ...] | None,
         approved: frozenset[str],
     ) -> Iterable[ServerTool]:
         server, origin = runnable.server, origin_of_answers(runnable)
-        is_seen = not need_approval(runnable) or digest_of_words(runnable, tools) in approved
-        for tool in tools:
+        is_seen = not need_approval(runnable) or digest_of_words(runnable, offer.tools) in approved
+        for tool in offer.tools:
             made = ServerTool(
                 tool.module,
                 tool.name,
@@ -354,28 +343,8 @@ class McpServers:
             if choice == "all" or server.name in choice or server.label in choice or shown_name(made) in choice:
                 yield made
 
-    def _kept(self, runnable: Runnable) -> _Known | None:
-        """Read the tools that this very configuration listed the last time, so that a chat can begin without starting it."""
-        try:
-            document = json.loads(read_regular(self.catalog.folders(runnable.server.name).tools, _LIMIT))
-            if document["digest"] != runnable.approval.digest:
-                return None
-            at = document.get("at")
-            tools = offered_of(runnable.server.name, document["tools"])
-            return _Known(runnable, tools, at if isinstance(at, float) else 0.0)
-        except (OSError, ValueError, KeyError, TypeError, RecursionError, ParachuteError):
-            return None
 
-    def _keep(self, known: _Known) -> None:
-        name = known.runnable.server.name
-        document = {"digest": known.runnable.approval.digest, "at": known.at, "tools": described(known.tools)}
-        try:
-            atomic_write(self.catalog.folders(name).tools, json.dumps(document))
-        except OSError as error:
-            log.warning("What the MCP server %s offers was not kept: %s", name, error)
-
-
-def _retrieve(task: "asyncio.Task[tuple[OfferedTool, ...]]") -> None:
+def _retrieve(task: "asyncio.Task[Offer]") -> None:
     # Nobody may be waiting for it any more; what went wrong was logged.
     if not task.cancelled():
         task.exception()

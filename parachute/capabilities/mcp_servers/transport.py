@@ -1,6 +1,7 @@
 """Messages of MCP over a server's socket, one JSON document a line, within bounds: the server may be hostile."""
 
 import asyncio
+import codecs
 import contextlib
 import logging
 from collections.abc import AsyncIterator
@@ -81,7 +82,7 @@ class SocketLink:
 
         try:
             while True:
-                line = await reader.readuntil()
+                line = (await reader.readuntil()).removeprefix(codecs.BOM_UTF8)  # some programs begin with it
                 self._messages -= 1
                 self._bytes -= len(line)
                 if self._messages < 0 or self._bytes < 0:

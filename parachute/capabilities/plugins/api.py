@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Body, Depends, Request
 from pydantic import BaseModel, ConfigDict, Field
 
-from parachute.base.answers import Answer, Done
+from parachute.base.answers import Answer, Done, LeftOut
 from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.base.services import provided
 from parachute.capabilities.plugins.service import Plugins, UpdateCheck
@@ -48,9 +48,10 @@ class Update(BaseModel):
 
 
 class PluginList(Answer, frozen=True):
-    """All plugins."""
+    """All plugins, and those of Claude Code that are not used."""
 
     plugins: tuple[PluginRow, ...]
+    left_out: tuple[LeftOut, ...]
 
 
 class ChangedPlugin(Answer, frozen=True):
@@ -72,7 +73,8 @@ class UpdatedPlugin(Answer, frozen=True):
 @router.get("")
 async def list_plugins(service: PluginsDependency) -> PluginList:
     """All plugins."""
-    return PluginList(tuple(map(row, await service.list())))
+    found = tuple(map(row, await service.list()))
+    return PluginList(found, service.library.left_out())
 
 
 @router.post("/install")

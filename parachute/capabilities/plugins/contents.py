@@ -218,7 +218,7 @@ def _command(folder: Folder, path: str, name: str) -> Command:
         if not all(part.replace("-", "").replace("_", "").isalnum() and part.isascii() for part in name.split("/")):
             raise InvalidInput("name: letters, digits, - and _ are expected.", key="invalid_name")
         content = read_text(folder, Path(path))
-        fields, body = read_fields(content)
+        fields, body, _ = read_fields(content)
         description = text_of(fields, "description")[:DESCRIPTION_LIMIT]
         if not body:
             raise InvalidInput("The text below its fields is missing.", key="no_text")

@@ -51,7 +51,7 @@ def write_copy(source: Path, target: Path, contents: Contents, skills: Iterable[
 
 
 def _text_of(part: Skill | Command, name: str | None) -> str:
-    fields, body = read_fields(part.content)
+    fields, body, _ = read_fields(part.content)
     kept: dict[str, Any] = {field: str(fields[field]) for field in _FIELDS if isinstance(fields.get(field), str | int)}
     kept |= {field: fields[field] for field in _SWITCHES if isinstance(fields.get(field), bool)}
     kept["description"] = part.description

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec.structs import replace
 
-from parachute.base.errors import Conflict, InvalidInput, ParachuteError
+from parachute.base.answers import LeftOut
+from parachute.base.errors import Conflict, InvalidInput, NotFound, ParachuteError
 from parachute.base.files import remove_tree
 from parachute.capabilities.mcp_servers.catalog import Catalog, ServerSource
 from parachute.capabilities.mcp_servers.models import Server
@@ -51,7 +52,16 @@ class Library(ServerSource):
 
     def get(self, slug: str) -> Plugin:
         """One plugin; errors: NotFound, PluginsUnreadable."""
-        return self.read(entry_of(self._entries(), slug))
+        entries = self._entries()
+        for each in () if slug in entries else self.left_out():
+            if slug in (each.name, each.name.partition("@")[0]):
+                raise NotFound(f"The plugin {each.name} is not used.", each.reason, key="plugin_left_out")
+        return self.read(entry_of(entries, slug))
+
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """The plugins in the user's folder that were left out when it was looked at last."""
+        found = self._user.left_out if self._user is not None else {}
+        return tuple(LeftOut(name[:100], reason) for name, reason in sorted(found.items()))
 
     def read(self, installed: Installed) -> Plugin:
         """An entry with its contents, if nothing on the disk has changed since they came; never raises for the content."""
@@ -219,21 +229,22 @@ class Library(ServerSource):
     def _entries(self) -> Entries:
         """The list, with the plugins of the user's folder as they are now: a part of one that has changed waits again."""
         entries = self.registry.load()
-        there: Sequence[str] = ()
-        if self._user_home is not None:
-            from parachute.capabilities.plugins.user_folder import UserFolder
+        if self._user_home is None:
+            return {slug: each for slug, each in entries.items() if each.source != "user"}
+        from parachute.capabilities.plugins.user_folder import UserFolder
 
-            self._user = self._user or UserFolder(self._user_home)
-            there = self._user.names()
+        self._user = self._user or UserFolder(self._user_home)
+        there = self._user.names()
         for name in there:
             entry = entries.get(name)
             if entry is not None and entry.source != "user":
+                self._user.left_out[name] = "Another plugin is installed under this name."
                 continue
             try:
-                if self._user and (entry is None or entry.hash != self._user.hash(name)):
+                if entry is None or entry.hash != self._user.hash(name):
                     entries = self._taken_up(self._user, name)
             except (OSError, ParachuteError) as error:
-                log.info("The plugin %s in ~/.claude/plugins is left out: %s", name, error)
+                self._user.left_out[name] = str(error)
         return {slug: each for slug, each in entries.items() if each.source != "user" or slug in there}
 
     def _taken_up(self, user: "UserFolder", name: str) -> Entries:

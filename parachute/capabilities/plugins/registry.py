@@ -16,7 +16,7 @@ from parachute.base.signatures import Signature, current_signature
 from parachute.capabilities.plugins.models import PART_NAME, Installed
 from parachute.chat.workspaces.models import is_slug
 
-MOST = 200
+MOST = 1_000
 
 RESERVED = frozenset(("parachute", "vault", "user", "skills"))
 """Names that the agent's program knows for what is no plugin of anybody else."""

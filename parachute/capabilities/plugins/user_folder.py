@@ -1,8 +1,14 @@
-"""The plugins in `~/.claude/plugins`, which the user put there for Claude Code; each is copied before anything of it is used."""
+"""The plugins in `~/.claude/plugins`, which the user has for Claude Code; each is copied before anything of it is used.
 
-from pathlib import Path
+Claude Code keeps them in `cache/MARKETPLACE/PLUGIN/VERSION`, and says in `installed_plugins.json` which of these count. What lies
+in `marketplaces` can be installed there, and is not. Folders of the user's own lie beside these.
+"""
+
+from pathlib import Path, PurePosixPath
+from typing import Any
 
 from parachute.base.clock import now
+from parachute.base.documents import Bounds, load_json
 from parachute.base.errors import ParachuteError
 from parachute.base.files import private_folder
 from parachute.base.folders import Folder
@@ -10,35 +16,41 @@ from parachute.capabilities.plugins.contents import read_contents
 from parachute.capabilities.plugins.fetching import LIMITS
 from parachute.capabilities.plugins.manifest import FILE
 from parachute.capabilities.plugins.models import Installed
-from parachute.chat.workspaces.models import is_slug
+from parachute.capabilities.plugins.registry import MOST
+from parachute.chat.workspaces.models import is_slug, slug_of
 from parachute.modules.trees.hashing import copy_tree, read_tree
 from parachute.modules.trees.known import KnownTrees
 
-_MOST = 50
+_LIST = "installed_plugins.json"
+_BOUNDS = Bounds(size=4 * 1024 * 1024)
+_PLACE = (".claude", "plugins")
 
 
 class UserFolder:
-    """`home` is the user's folder, None if its plugins do not count; every method waits for the disk."""
+    """`home` is the user's folder; every method waits for the disk. `left_out` says why some of them are not used."""
 
-    def __init__(self, home: Path | None) -> None:
-        self._root = home / ".claude/plugins" if home else None
+    def __init__(self, home: Path) -> None:
+        self._root = home.joinpath(*_PLACE)
         self._known = KnownTrees()
+        self._paths: dict[str, str] = {}
+        self.left_out: dict[str, str] = {}
 
     def names(self) -> list[str]:
-        """The folders in it that hold a plugin, and can be the name of one."""
-        if self._root is None:
-            return []
+        """The plugins by the names that they have here, looked for anew."""
+        self._paths, self.left_out = {}, {}
         try:
             with Folder.open(self._root) as folder:
-                found = [each.name for each in folder.entries() if each.is_dir(follow_symlinks=False)]
-                return sorted(name for name in found if is_slug(name) and _holds_plugin(folder, name))[:_MOST]
+                self._find(folder)
         except OSError:
-            return []
+            pass  # there is none
+        for name in sorted(self._paths)[MOST:]:
+            del self._paths[name]
+            self.left_out[name] = f"There are more than {MOST} plugins."
+        return sorted(self._paths)
 
     def path(self, name: str) -> Path:
         """The folder of one of them."""
-        assert self._root is not None
-        return self._root / name
+        return self._root / self._paths[name]
 
     def hash(self, name: str) -> str:
         """The hash of one as it is now; what has not been touched since is not read again. Error: ParachuteError, OSError."""
@@ -50,9 +62,50 @@ class UserFolder:
         tree = copy_tree(self.path(name), files, limits=LIMITS)
         return Installed(name, read_contents(files, name, tree).name, "", "", tree.hash, now(), source="user")
 
+    def _find(self, folder: Folder) -> None:
+        for each in sorted(folder.entries(), key=lambda entry: entry.name):
+            if each.is_dir(follow_symlinks=False) and _holds_plugin(folder, each.name):
+                self._enter(each.name, each.name)
+        for full, listed in sorted(self._listed(folder).items()):
+            name, _, market = full.partition("@")
+            if (path := _path_of(listed)) is None:
+                self.left_out[full] = f"{_LIST} names no folder in ~/.claude/plugins for it."
+            elif not _holds_plugin(folder, path):
+                self.left_out[full] = f"{path} holds no {FILE}."
+            else:
+                self._enter(f"{name}-{market}" if slug_of(name, ()) in self._paths else name, path)
 
-def _holds_plugin(folder: Folder, name: str) -> bool:
+    def _enter(self, name: str, path: str) -> None:
+        self._paths[name if is_slug(name) and name not in self._paths else slug_of(name, self._paths)] = path
+
+    def _listed(self, folder: Folder) -> dict[str, Any]:
+        try:
+            document = load_json(folder.read(_LIST, _BOUNDS.size), _BOUNDS)
+            plugins = document["plugins"]
+            return {str(full): entry for full, entry in plugins.items()}
+        except FileNotFoundError:
+            return {}
+        except (OSError, ParachuteError, AttributeError, KeyError, TypeError):
+            self.left_out[_LIST] = "It cannot be read, so no plugin that it lists is used."
+            return {}
+
+
+def _path_of(listed: Any) -> str | None:
+    """The folder of an installed plugin, below `~/.claude/plugins`; the owner's own one goes before those of single projects."""
+    entries = [each for each in (listed if isinstance(listed, list) else [listed]) if isinstance(each, dict)]
+    entries.sort(key=lambda each: each.get("scope", "user") != "user")
+    for entry in entries:
+        text = entry.get("installPath")
+        # The same folder may have another name on the machine that it was copied from.
+        parts = PurePosixPath(text).parts if isinstance(text, str) else ()
+        ends = [number for number in range(2, len(parts)) if parts[number - 2 : number] == _PLACE]
+        if ends and ".." not in parts:
+            return "/".join(parts[ends[-1] :])
+    return None
+
+
+def _holds_plugin(folder: Folder, path: str) -> bool:
     try:
-        return folder.status(f"{name}/{FILE}") is not None
+        return folder.status(f"{path}/{FILE}") is not None
     except (OSError, ParachuteError):
         return False

@@ -59,6 +59,7 @@ class SkillRow(Answer, frozen=True):
     source: str
     path: str
     problem: str | None
+    note: str | None
     etag: str
     instructions: str | None = None
 
@@ -134,5 +135,6 @@ def row_of(skill: Skill) -> SkillRow:
         source=skill.source,
         path=skill.path,
         problem=skill.problem,
+        note=skill.note,
         etag=etag_of(skill.content),
     )

@@ -13,7 +13,7 @@ class SkillFile(Struct, frozen=True):
 
 
 class Skill(Struct, frozen=True):
-    """Instructions for a kind of task; `problem` says why it cannot be used.
+    """Instructions for a kind of task; `problem` says why it cannot be used, `note` what is odd in it.
 
     `path` lies below the folder that it was read from: of a folder with `SKILL.md`, or of a single file. `content` is the whole of
     that text, fields and all; `modified` is in seconds since 1970. `allowed_tools` is what its author wrote, and allows nothing here.
@@ -30,4 +30,5 @@ class Skill(Struct, frozen=True):
     size: int = 0
     modified: float = 0.0
     problem: str | None = None
+    note: str | None = None
     is_folder: bool = True

@@ -51,12 +51,13 @@ def read_skill(folder: Folder, path: Path, source: Source) -> Skill:
 def described(skill: Skill) -> Skill:
     """The skill with what the fields of its content say; `problem` if they break the rules."""
     try:
-        fields, body = read_fields(skill.content)
+        fields, body, note = read_fields(skill.content)
         description = text_of(fields, "description") or _first_paragraph(body)
         allowed = names_of(fields, "allowed-tools") or ()
         skill = replace(
             skill,
             description=description,
+            note=note,
             allowed_tools=allowed,
             version=text_of(fields, "version") or _version(fields),
         )

@@ -20,7 +20,7 @@ from parachute.capabilities.skills.reading import FILE, MOST_FILES, SIZE_LIMIT, 
 from parachute.capabilities.texts import (
     LIMIT,
     check_description,
-    check_name,
+    check_new_name,
     check_unchanged,
     not_readable,
     read_fields,
@@ -98,7 +98,7 @@ class SkillStore:
 
         A content with fields of its own keeps them; its name and its description are those given here.
         """
-        check_name(name)
+        check_new_name(name)
         if description:
             check_description(description)
         text = _with_fields(name, content, description)

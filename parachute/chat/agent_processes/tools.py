@@ -15,7 +15,6 @@ from parachute.base.mcp_messages import Tools
 from parachute.chat.agent_processes.listed_tools import module_tool_listed
 from parachute.chat.agent_processes.models import ModuleTools, OwnTool, ServerTool, shown_name
 from parachute.chat.agent_processes.permits import Answer, Made, Permit, Permits
-from parachute.core.decorators import TOOL_NAME
 from parachute.modules.runtime.models import OfferedTool
 from parachute.security.permissions.actions import MODULE_SERVER, server_tool_name
 
@@ -37,6 +36,7 @@ _CALLS = 8
 
 _DESCRIPTION_LIMIT = 2000
 _SCHEMA_LIMIT = 64 * 1024
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _PROPERTY = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _COMBINATIONS = frozenset({"allOf", "anyOf", "oneOf"})
 
@@ -50,11 +50,30 @@ def permitted(offered: Iterable[OfferedTool], listed: tuple[str, ...] | None) ->
     for tool in sorted(offered, key=lambda tool: tool.name):
         if tool.name in found or (listed is not None and not module_tool_listed(tool.name, listed)):
             continue
-        if _is_usable(tool):
+        if (problem := problem_of(tool)) is None:
             found[tool.name] = tool
         else:
-            log.warning("The tool %.64r of the module %s cannot be offered to agents.", tool.name, tool.module)
+            log.warning("The tool %.64r of the module %s is not offered: %s.", tool.name, tool.module, problem)
     return tuple(found.values())
+
+
+def problem_of(tool: OfferedTool) -> str | None:
+    """The reason for which the model's service would refuse a tool, and every request with it; None for a good one."""
+    schema = tool.input_schema
+    if not _NAME.fullmatch(tool.name):
+        return "its name is longer than 64 characters, or has others than A-Z, a-z, 0-9, _ and -"
+    if schema.get("type") != "object" or _COMBINATIONS & schema.keys():
+        return "its schema is not that of one object"
+    try:
+        size = len(json.dumps(schema, allow_nan=False).encode())
+    except (TypeError, ValueError, RecursionError):
+        return "its schema is no JSON"
+    if size > _SCHEMA_LIMIT:
+        return f"its schema has more than {_SCHEMA_LIMIT:,} bytes"
+    properties = schema.get("properties", {})
+    if not isinstance(properties, dict) or not all(map(_PROPERTY.fullmatch, properties)):
+        return "the name of a field is longer than 64 characters, or has others than A-Z, a-z, 0-9, _, . and -"
+    return None
 
 
 def shown_names(tools: Iterable[OfferedTool]) -> tuple[str, ...]:
@@ -175,19 +194,6 @@ class ToolServer:
             return call.result()
         finally:
             call.cancel()
-
-
-def _is_usable(tool: OfferedTool) -> bool:
-    # The limits of the Messages API for a tool, as far as a module could miss them.
-    schema = tool.input_schema
-    if not TOOL_NAME.fullmatch(tool.name) or schema.get("type") != "object" or _COMBINATIONS & schema.keys():
-        return False
-    try:
-        size = len(json.dumps(schema, allow_nan=False).encode())
-    except (TypeError, ValueError, RecursionError):
-        return False
-    properties = schema.get("properties", {})
-    return size <= _SCHEMA_LIMIT and isinstance(properties, dict) and all(map(_PROPERTY.fullmatch, properties))
 
 
 def _description(tool: OfferedTool) -> dict[str, Any]:

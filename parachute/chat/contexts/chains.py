@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from parachute.base.folders import Folder
-from parachute.chat.contexts.models import CHAIN_TOKENS, Chain, ContextFile, Found, Level, is_text, shortened, tokens_of
+from parachute.chat.contexts.brought import Bringing
+from parachute.chat.contexts.models import CHAIN_TOKENS, Chain, ContextFile, Level, is_text, shortened, tokens_of
 from parachute.chat.contexts.paths import depth_of, is_text_file, parents_of
 from parachute.chat.contexts.reading import Reader
 from parachute.config.vault.service import Vault
@@ -42,20 +43,26 @@ def read_chain(
     directory = directory if directory is not None and is_text(str(directory)) else None
     inside, outside = _in_vault(root, directory), _outside(root, directory, is_hierarchy=is_approved is not None)
     with suppress(OSError), Folder.open(root) as top:
+        bringing = Bringing(reader, top, root)
         for place, level in _places(selected, inside):
-            found = reader.file(top, root, place) if is_text_file(place) and level == "direct" else None
+            is_file = is_text_file(place) and level == "direct"
+            found = reader.file(top, root, place) if is_file else None
             if found is None or found.problem == "missing":
-                found = reader.in_folder(top, root, place)
+                is_file, found = False, reader.in_folder(top, root, place)
+            folder = place.rpartition("/")[0] if is_file else place
             if level == "direct" or found.problem != "missing":
-                files.append(_file(found, place, level, root / found.path))
+                files += bringing.file(found, place, level, folder)
+            if not is_file:
+                files += bringing.rules(place, level, folder)
     for folder in outside:
         with suppress(OSError), Folder.open_unlinked(folder) as top:
-            found = reader.in_folder(top, folder, "")
-            if found.problem != "missing":
-                why: Level = "directory" if folder == outside[-1] else "parent"
-                unused = found.unused and str(folder / found.unused)
-                shown = found._replace(path=str(folder / found.path), unused=unused)
-                files.append(_file(shown, str(folder), why, folder / found.path))
+            found, bringing = reader.in_folder(top, folder, ""), Bringing(reader, top, folder)
+            why: Level = "directory" if folder == outside[-1] else "parent"
+            own = bringing.file(found, str(folder), why, "") if found.problem != "missing" else []
+            for each in (*own, *bringing.rules(str(folder), why, "")):
+                unused = each.unused and str(folder / each.unused)
+                files.append(replace(each, path=str(each.real), unused=unused))
+    files = list({each.real: each for each in reversed(files)}.values())[::-1]  # each once, where it is nearest
     working = str(outside[-1]) if outside else inside
     return Chain(tuple(_cut([_checked(vault, each, is_approved) for each in files])), working)
 
@@ -91,15 +98,6 @@ def _outside(root: Path, directory: Path | None, *, is_hierarchy: bool) -> list[
             if (folder / _REPOSITORY).exists():
                 return [*reversed(real.parents[:number]), real]
     return [real]
-
-
-def _file(found: Found, place: str, level: Level, path: Path) -> ContextFile:
-    words = found.words
-    if words is None:
-        return ContextFile(found.path, place, level, problem=found.problem, unused=found.unused, real=path)
-    return ContextFile(
-        found.path, place, level, words.body, hash=words.hash, unused=found.unused, real=path, words=words
-    )
 
 
 def _checked(vault: Vault, file: ContextFile, is_approved: Callable[[str, str], bool] | None) -> ContextFile:

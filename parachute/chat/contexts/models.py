@@ -9,6 +9,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from parachute.base.answers import Answer
+from parachute.base.steering.imports import DEEPEST, MOST
 
 NAMES = ("AGENTS.md", "CLAUDE.md")
 """The first one that is there counts, and never both."""
@@ -34,6 +35,9 @@ SENTENCES: dict[Problem, str] = {
     "unreadable": "cannot be read",
     "not_left": "is in none of the folders that are left to this conversation",
 }
+
+
+_NOT_READ = f"only text files in its own folder are, {DEEPEST} steps deep and {MOST} at the most"
 
 
 def tokens_of(text: str) -> int:
@@ -66,11 +70,15 @@ def on_one_line(name: str) -> str:
 
 
 class Words(NamedTuple):
-    """Text of a file: `text` is all of it, `body` what follows the front matter; `hash` is that of its bytes."""
+    """Text of a file: `text` is all of it, `body` what follows the front matter; `hash` is that of its bytes.
+
+    `imports` are the references to other files in it.
+    """
 
     text: str
     body: str
     hash: str
+    imports: tuple[str, ...] = ()
 
 
 class Found(NamedTuple):
@@ -84,7 +92,10 @@ class Found(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ContextFile:
-    """A file of a chain; `folder` and `path` are relative to the vault where they lie in it, `text` is what goes into the prompt."""
+    """A file of a chain; `folder` and `path` are relative to the vault where they lie in it, `text` is what goes into the prompt.
+
+    `brought_by` is the file that imports it, or the folder of rules, and `not_read` what it imports itself and does not get.
+    """
 
     path: str
     folder: str
@@ -99,6 +110,8 @@ class ContextFile:
     needs_approval: bool = False
     real: Path = Path()
     words: Words | None = dataclasses.field(default=None, repr=False)
+    brought_by: Path | None = None
+    not_read: tuple[str, ...] = ()
 
     @property
     def exists(self) -> bool:
@@ -116,7 +129,9 @@ class Chain(Struct, frozen=True):
     @property
     def working_directory_file(self) -> str | None:
         """The file of the working directory, whatever else brings it."""
-        return next((each.path for each in self.included if each.folder == self.directory), None)
+        return next(
+            (each.path for each in self.included if each.folder == self.directory and each.brought_by is None), None
+        )
 
     @property
     def tokens(self) -> int:
@@ -140,12 +155,17 @@ class Chain(Struct, frozen=True):
 
     @property
     def problems(self) -> list[str]:
-        """A sentence for each chosen place that brings nothing, and for each file that cannot be read."""
-        return [
+        """A sentence for each chosen place that brings nothing, for each file that cannot be read, and for each import left out."""
+        found = [
             f"{on_one_line(each.folder if each.problem == 'missing' else each.path)} {SENTENCES[each.problem]}."
             for each in self.files
             if each.problem is not None
         ]
+        for each in self.files:
+            if each.not_read:
+                named = ", ".join(f"@{on_one_line(reference[:100])}" for reference in each.not_read[:5])
+                found.append(f"{on_one_line(each.path)} imports {named}, which is not read: {_NOT_READ}.")
+        return found
 
     def left(self, may_open: Callable[[Path], bool]) -> "Chain":
         """The chain without the files that a conversation may not open; of a chosen one a sentence remains."""

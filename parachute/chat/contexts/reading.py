@@ -10,6 +10,7 @@ from pathlib import Path
 from parachute.base.errors import InvalidInput
 from parachute.base.folders import Folder
 from parachute.base.signatures import Signature, signature_of
+from parachute.base.steering.imports import references
 from parachute.chat.contexts.models import LARGEST_FILE, NAMES, Found, Problem, Words
 from parachute.core import front_matter
 
@@ -58,7 +59,8 @@ class Reader:
         taken = time.time_ns()
         data = top.read(place, LARGEST_FILE)
         text = data.decode(errors="replace").strip()
-        words = Words(text, front_matter.split(text).body.strip(), hashlib.sha256(data).hexdigest())
+        body = front_matter.split(text).body.strip()
+        words = Words(text, body, hashlib.sha256(data).hexdigest(), references(body))
         status = top.status(place)
         # What is replaced while it is read would be kept under the signature of the other.
         if status is not None and signature_of(status) == signature and signature.differs_later(taken):

@@ -13,7 +13,7 @@ from parachute.base.errors import Conflict, InvalidInput, NotFound
 from parachute.base.folders import Folder
 from parachute.chat.contexts.chains import read_chain
 from parachute.chat.contexts.models import NAMES, Chain, ContextFile, Found
-from parachute.chat.contexts.paths import MOST, exists, place_of, places_of, split
+from parachute.chat.contexts.paths import MOST, exists, is_text_file, place_of, places_of, split
 from parachute.chat.contexts.reading import Reader
 from parachute.chat.contexts.store import SelectionStore
 from parachute.config.vault.service import Vault
@@ -28,6 +28,9 @@ class WrittenByAgents(Protocol):
 
     async def written_by_runs(self, files: Sequence[Path]) -> set[tuple[Path, str]]:
         """Return the contents of these files that are an agent's, as (file, hash)."""
+
+    async def are_told(self, files: Sequence[Path]) -> None:
+        """Agents are told these files from now on, whatever they are called."""
 
     async def seen(self, file: Path) -> None:
         """The owner has seen a file as it is."""
@@ -75,6 +78,8 @@ class Contexts:
         """The files of chosen places and of a working directory; `approved_only` for what runs with the owner's rights."""
         is_approved = self._is_approved if approved_only else None
         found = await asyncio.to_thread(read_chain, self._vault, self._reader, selected, directory, is_approved)
+        if brought := [each.real for each in found.files if each.brought_by is not None]:
+            await self._agents.are_told(brought)
         return replace(found, files=tuple(await self._mark(found.files)))
 
     async def selected(self, session: str) -> list[str]:
@@ -133,10 +138,17 @@ class Contexts:
         """Mark what an agent wrote; what the owner has approved they have seen."""
         read = [each.real for each in files if each.hash]
         found = await self._agents.written_by_runs(read) if read else set()
-        return [
-            dataclasses.replace(each, is_by_agent=(each.real, each.hash) in found and not await self._is_seen(each))
-            for each in files
-        ]
+        if not found:
+            return list(files)
+        unseen = {each.real for each in files if not await self._is_seen(each)}
+        written = {each.real for each in files if (each.real, each.hash) in found} & unseen
+        brought_by = {each.real: each.brought_by for each in files}
+
+        def is_by_agent(file: Path | None) -> bool:
+            # What an agent has a file import is no word of the owner either.
+            return file is not None and (file in written or is_by_agent(brought_by.get(file)))
+
+        return [dataclasses.replace(each, is_by_agent=each.real in unseen and is_by_agent(each.real)) for each in files]
 
     async def _is_seen(self, file: ContextFile) -> bool:
         name = shown_name(self._vault.root, file.real)
@@ -145,12 +157,15 @@ class Contexts:
     def _read_named(self, path: str) -> ContextFile:
         """Read the file of a folder of the vault, or of one elsewhere by its whole path; error: InvalidInput."""
         named = self._vault.absolute(path)
-        folder = named.parent if named.name in NAMES else named
+        is_file = is_text_file(named.name)
+        folder = named.parent if is_file else named
         if folder.resolve().is_relative_to(self._vault.root.resolve()) or not Path(path).is_absolute():
             return self._read_each([place_of(self._vault, path)])[0]
         try:
             with Folder.open_unlinked(folder) as top:
-                found = self._reader.in_folder(top, folder, "")
+                found = (
+                    self._reader.file(top, folder, named.name) if is_file else self._reader.in_folder(top, folder, "")
+                )
         except OSError:
             found = Found(NAMES[0])
         real = folder / found.path
@@ -160,7 +175,9 @@ class Contexts:
         root, files = self._vault.root.resolve(), list[ContextFile]()
         with Folder.open(root) as top:
             for place in places:
-                found = self._reader.in_folder(top, root, place)
+                found = self._reader.file(top, root, place) if is_text_file(place) else None
+                if found is None or found.problem == "missing":
+                    found = self._reader.in_folder(top, root, place)
                 digest = found.words.hash if found.words else ""
                 files.append(
                     ContextFile(found.path, place, "direct", hash=digest, real=root / found.path, words=found.words)

@@ -11,7 +11,7 @@ from parachute.cli.commands import JSON, YES, group
 from parachute.cli.editor import written
 from parachute.cli.installation import library, project, settings, user_home
 from parachute.cli.modules import print_changes
-from parachute.cli.output import clean, print_answer, print_error, print_facts, print_json, print_rows
+from parachute.cli.output import clean, print_answer, print_error, print_facts, print_json, print_note, print_rows
 from parachute.config.settings.home import Home
 from parachute.config.vault.service import Vault
 from parachute.modules.trees.changes import text_change
@@ -41,6 +41,8 @@ def list_(directory: Path = _PROJECT, as_json: bool = JSON) -> None:
     for agent in found if not as_json else ():
         if agent.problem:
             print_error(f"{agent.path} is not used. {agent.problem}")
+        elif agent.note:
+            print_note(f"{agent.path}: {agent.note}")
 
 
 def show(name: str = _NAME, directory: Path = _PROJECT, as_json: bool = JSON) -> None:
@@ -59,6 +61,8 @@ def show(name: str = _NAME, directory: Path = _PROJECT, as_json: bool = JSON) ->
     print_facts(facts)
     if agent.problem:
         print_error(f"It is not used. {agent.problem}")
+    elif agent.note:
+        print_note(agent.note)
     print(clean(f"\n{agent.prompt}"))
 
 
@@ -127,7 +131,15 @@ def _brought() -> "tuple[Agent, ...]":
 def _own() -> list[dict[str, object]]:
     from parachute.chat.agent_processes.helpers import BUILT_IN
 
-    common = {"source": "builtin", "path": None, "tools": None, "model": None, "approved": True, "problem": None}
+    common = {
+        "source": "builtin",
+        "path": None,
+        "tools": None,
+        "model": None,
+        "approved": True,
+        "problem": None,
+        "note": None,
+    }
     return [{"name": name, "description": text, **common} for name, text in BUILT_IN.items()]
 
 
@@ -141,6 +153,7 @@ def _as_json(agent: "Agent", store: "AgentStore") -> dict[str, object]:
         "model": agent.model,
         "approved": not agent.problem if agent.source == "plugin" else store.is_approved(agent),
         "problem": agent.problem,
+        "note": agent.note,
     }
 
 

@@ -127,10 +127,17 @@ def _test(name: str = _NAME, as_json: bool = JSON) -> None:
         print_json(said)
     elif said["status"] == "ok":
         print(clean(f"{name} answers. {said['message']}"))
+        _print_left_out(said)
     else:
         print_error(said["error"], said["message"] or None)
     if said["status"] != "ok":
         raise typer.Exit(1)
+
+
+def _print_left_out(said: dict[str, Any]) -> None:
+    """Print the tools that no agent gets."""
+    for tool in said["left_out"]:
+        print(clean(f"Left out: {tool['name']}: {tool['reason']}."))
 
 
 def tools(name: str = _NAME, as_json: bool = JSON) -> None:
@@ -140,6 +147,7 @@ def tools(name: str = _NAME, as_json: bool = JSON) -> None:
         print_json(said)
     elif not said.get("error"):
         print_table(["Tool", "Description"], [(tool["name"], tool["description"]) for tool in said["tools"]])
+        _print_left_out(said)
     else:
         print_error(said["error"])
     if said.get("error"):

@@ -31,10 +31,12 @@ def list_(as_json: bool = JSON) -> None:
     """List the plugins, and which parts of them are used."""
     from parachute.capabilities.plugins.shown import row
 
-    found = _library()[0].list()
+    plugins = _library()[0]
+    found, left_out = plugins.list(), plugins.left_out()
     if as_json:
-        print_json({"plugins": [row(plugin) for plugin in found]})
-    elif not found:
+        print_json({"plugins": [row(plugin) for plugin in found], "left_out": left_out})
+        return
+    if not found:
         print_note("There are no plugins. `parachute plugins install ADDRESS` installs one.")
     else:
         rows = [(each.slug, _version(each), _used(each), each.installed.url) for each in found]
@@ -42,6 +44,8 @@ def list_(as_json: bool = JSON) -> None:
         for each in found:
             if each.problem:
                 print_note(f"{each.slug}: {each.problem}")
+    for plugin in left_out:
+        print_note(f"Not used: {plugin.name}: {plugin.reason}")
 
 
 def show(slug: str = _SLUG, as_json: bool = JSON) -> None:

@@ -11,7 +11,16 @@ from parachute.cli.commands import JSON, YES, group
 from parachute.cli.editor import written
 from parachute.cli.installation import library, project, settings, user_home
 from parachute.cli.modules import print_changes
-from parachute.cli.output import clean, print_answer, print_error, print_facts, print_json, print_rows, size
+from parachute.cli.output import (
+    clean,
+    print_answer,
+    print_error,
+    print_facts,
+    print_json,
+    print_note,
+    print_rows,
+    size,
+)
 from parachute.config.settings.home import Home
 from parachute.config.vault.service import Vault
 from parachute.modules.trees.changes import FileChange, text_change
@@ -42,6 +51,8 @@ def list_(directory: Path = _PROJECT, as_json: bool = JSON) -> None:
     for row in found if not as_json else ():
         if row["problem"]:
             print_error(f"{row['path']} is not used. {row['problem']}")
+        elif row["note"]:
+            print_note(f"{row['path']}: {row['note']}")
 
 
 def show(name: str = _NAME, directory: Path = _PROJECT, as_json: bool = JSON) -> None:
@@ -64,6 +75,8 @@ def show(name: str = _NAME, directory: Path = _PROJECT, as_json: bool = JSON) ->
     print_facts(facts)
     if skill.problem:
         print_error(f"It is not used. {skill.problem}")
+    elif skill.note:
+        print_note(skill.note)
     print(clean(f"\n{skill.content}"))
 
 
@@ -150,6 +163,7 @@ def _as_json(skill: "Skill", *, approved: bool) -> dict[str, object]:
         "files": [{"name": file.name, "size": file.size} for file in skill.files],
         "approved": not skill.problem and approved,
         "problem": skill.problem,
+        "note": skill.note,
     }
 
 

@@ -33,6 +33,12 @@ def test_an_agent_is_read_and_its_hooks_are_not(tmp_path: Path) -> None:
     assert (agent.mcp_servers, agent.skills, agent.problem) == (("tides",), None, None)
 
 
+def test_a_description_with_a_colon_costs_a_note_and_not_the_agent(tmp_path: Path) -> None:
+    agent = read(tmp_path, '---\ndescription: Hunts. Example: user says: "look"\ntools: Read, Grep\n---\nHunt.\n')
+    assert (agent.problem, agent.tools, agent.prompt) == (None, ("Read", "Grep"), "Hunt.")
+    assert (agent.description, agent.note is None) == ('Hunts. Example: user says: "look"', False)
+
+
 def test_without_fields_the_file_names_it_and_nothing_is_restricted(tmp_path: Path) -> None:
     agent = read(tmp_path, "You are a sailor.")
     assert (agent.name, agent.tools, agent.commands, agent.model, agent.problem) == ("sailor", None, None, None, None)

@@ -280,3 +280,34 @@ def told_secret(house: ModuleServer, said: str, name: str) -> int:
     return subprocess.run(
         [PROGRAM, "mcp", "secret", "set", name], env=environment, input=said, text=True, capture_output=True
     ).returncode
+
+
+OLD = """
+def takes(name, **field):
+    schema = {"type": "object", "properties": {"a": field}}
+    return tool(name, inputSchema={"$schema": "http://json-schema.org/draft-04/schema#", **schema})
+TOOLS = [
+    takes("limit", type="number", minimum=0, exclusiveMinimum=True), takes("list", type="array", items=[{"type": "string"}]),
+    takes("needed", type="string", required=True), takes("notes.read", type="string"), takes("foreign", pattern="^\\\\p{L}$"),
+    takes("unknown", type="strng"), takes("pattern", type="string", pattern="(?<x>["), *(tool("t%d" % n) for n in range(145)),
+]
+"""
+
+
+async def test_the_request_has_the_tools_that_a_test_of_the_server_names(
+    make_server: Make[Server], api: MessagesAPI
+) -> None:
+    house = make_server(ModuleServer, real_agents=True, default_capabilities={"mcps": ["old"]})
+    (house.folder / "program.py").write_text(plain(OLD))
+    assert house.command("mcp", "add", "old", sys.executable, str(house.folder / "program.py"), "--yes").returncode == 0
+    async with house.client(headers=owner(house)) as client:
+        tried = (await client.post("/api/mcps/old/test")).json()
+        assert {each["name"] for each in tried["left_out"]} == {"unknown", "pattern"}
+        assert {"limit", "list", "needed", "notes_read", "foreign", "t144"} < set(tried["tools"])
+        assert (await client.get("/api/mcps/old/tools")).json()["left_out"] == tried["left_out"]
+        api.script(text("Hello."))
+        stream = await answered(client)
+        assert offered(api) == sorted(f"mcp__old__{name}" for name in tried["tools"])
+        assert "unknown (" in str(stream.of_type("warning"))
+    shown = house.command("mcp", "test", "old")
+    assert (shown.returncode, "Left out: unknown: " in shown.stdout) == (0, True)

@@ -10,7 +10,7 @@ from parachute.base.errors import Unavailable
 from parachute.capabilities.mcp_servers import transport
 from parachute.sandbox.engines.bubblewrap import counts_processes_by_namespace
 from tests.capabilities.mcp_servers.programs import plain
-from tests.capabilities.mcp_servers.running_servers import RunningServers
+from tests.capabilities.mcp_servers.running_servers import RunningServers, running_servers
 from tests.conftest import needs_bubblewrap
 from tests.support.errors import raises
 
@@ -132,7 +132,7 @@ async def test_a_server_that_does_not_begin_is_left_out_with_one_warning(servers
         assert [(tool.server, tool.name) for tool in tools] == [("solid", "act")]
         assert len(warnings) == 1
         assert warnings[0].startswith("hostile is left out. The MCP server hostile ")
-    assert len(await servers.service.tools("solid")) == 1
+    assert len((await servers.service.offer("solid")).tools) == 1
 
 
 OFFER = """
@@ -145,24 +145,28 @@ async def offered(servers: RunningServers, tools: str) -> list[str]:
     """The names of the tools that a chat gets of a server which offers these (Python) on endless pages."""
     servers.plain("hostile", OFFER % tools)
     found, warnings = await servers.offered()
-    assert warnings == []
+    assert all("left out" in warning for warning in warnings)
     return [tool.name for tool in found]
 
 
 async def test_what_no_model_could_be_given_is_left_out(servers: RunningServers) -> None:
     tools = """[
-        tool("fine"), tool("fine"), tool("mcp__parachute__fine"), tool("a b"), tool("x" * 65), tool(""), tool("böse"),
+        tool("fine"), tool("fine"), tool("mcp__parachute__fine"), tool("a b"), tool("x" * 65), tool("böse"),
         tool("huge", inputSchema={"type": "object", "properties": {"a": {"description": "x" * 70000}}}),
         tool("deep", inputSchema={"type": "object", "oneOf": [{}]}),
     ]"""
-    assert await offered(servers, tools) == ["fine", "mcp__parachute__fine"]
+    assert await offered(servers, tools) == ["a_b", "b_se", "fine", "mcp__parachute__fine"]
+    left_out = (await servers.service.offer("hostile")).left_out
+    assert [each.name for each in left_out] == ["deep", "huge", "x" * 64]
     servers.plain("other", OFFER % "[tool('fine')]")
     shown = {(tool.server, tool.name) for tool in (await servers.offered())[0]}
-    assert shown == {("hostile", "fine"), ("hostile", "mcp__parachute__fine"), ("other", "fine")}
+    assert {("hostile", "fine"), ("hostile", "mcp__parachute__fine"), ("other", "fine")} <= shown
 
 
 async def test_no_more_than_a_bounded_number_of_tools_and_words(servers: RunningServers) -> None:
-    assert len(await offered(servers, "[tool('t%d' % number) for number in range(500)]")) == 64
+    assert len(await offered(servers, "[tool('t%d' % number) for number in range(600)]")) == 200
+    left_out = (await servers.service.offer("hostile")).left_out
+    assert (len(left_out), left_out[-1].name) == (301, "all others")
     schema = "{'type': 'object', 'properties': {'a': {'description': 'x' * 60000}}}"
     tools = f"[tool('t%d' % number, inputSchema={schema}) for number in range(10)]"
     assert len(await offered(servers, tools)) == 4
@@ -192,7 +196,7 @@ def act(asked):
         {"type": "text", "text": "one"}, {"type": "image", "data": "aGk=", "mimeType": "image/png"},
         {"type": "resource_link", "uri": "file:///etc/passwd", "name": "link"},
         {"type": "resource", "resource": {"uri": "a://b", "text": "two"}},
-        {"type": "resource", "resource": {"uri": "a://c", "blob": "aGk="}},
+        {"type": "resource", "resource": {"uri": "a://c", "blob": "aGk="}}, {"type": "hologram", "waves": 3},
     ]
     send({"id": asked["id"], "result": {"content": blocks, "isError": bool(asked["params"]["arguments"])}})
 """
@@ -200,9 +204,32 @@ def act(asked):
     lines = (await servers.service.call("kinds", "act", {})).splitlines()
     assert (lines[0], lines[3]) == ("one", "two")
     assert lines[1] == "[image, image/png: it cannot be shown here]"
+    assert lines[5] == "[hologram: a part of an unknown kind, which cannot be shown here]"
     assert (lines[2], lines[4]) == ("[link to file:///etc/passwd]", "[a://c: it cannot be shown here]")
     with raises("tool_failed", names="one"):
         await servers.service.call("kinds", "act", {"fail": True})
+
+
+async def test_one_malformed_tool_costs_one_tool(servers: RunningServers) -> None:
+    code = """
+sys.stdout.write(chr(0xFEFF))
+TOOLS = [tool("act"), tool("bad", inputSchema={"anyOf": [{"type": "object"}]}), tool("last.one"), tool(7)]
+def act(asked):
+    if asked["params"]["name"] == "last.one":
+        text(asked, "as it is called there")
+    else:
+        send({"id": asked["id"], "result": {}})
+"""
+    servers.plain("mixed", code)
+    tools, (warning,) = await servers.offered()
+    assert [tool.name for tool in tools] == ["act", "last_one"]
+    assert ("bad (" in warning, "number 4 (" in warning) == (True, True)
+    assert await tools[1].call({}) == "as it is called there"
+    assert await tools[0].call({}) == "The tool answered with an empty result."
+    # What was kept of it says the same to a process that has not asked the server.
+    async with running_servers(servers.launcher) as later:
+        assert [tool.name for tool in (await later.offered())[0]] == ["act", "last_one"]
+        assert later.service.running() == frozenset()
 
 
 async def test_memory_and_processes_are_bounded(servers: RunningServers) -> None:

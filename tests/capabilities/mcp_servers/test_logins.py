@@ -82,11 +82,11 @@ async def test_signing_in_and_out(servers: RemoteServers, server: RemoteServer) 
 
 async def test_an_answer_from_before_the_login_does_not_end_it(servers: RemoteServers, server: RemoteServer) -> None:
     server.control("hold")
-    early = asyncio.create_task(servers.service.tools("notes"))
+    early = asyncio.create_task(servers.service.offer("notes"))
     await asyncio.to_thread(server.control, "held")
     await servers.sign_in("notes")
     server.control("release")
-    assert len(await servers.service.tools("notes")) == 2
+    assert len((await servers.service.offer("notes")).tools) == 2
     assert len(await early) == 2
     assert servers.catalog.get("notes").is_signed_in
 
@@ -214,7 +214,7 @@ async def test_a_screen_hears_once_that_a_server_wants_a_login(servers: RemoteSe
         # A screen that hears of it asks again.
         for _ in range(2):
             with pytest.raises(NeedsLogin):
-                await servers.service.tools("notes")
+                await servers.service.offer("notes")
         assert servers.shown == [("notes", "needs_login")] * times, "the list says so already"
         await servers.sign_in("notes")
         assert await servers.service.logout("notes")

@@ -109,7 +109,7 @@ async def test_the_older_transport(servers: RemoteServers) -> None:
     with RemoteServer(kind="sse") as server:
         servers.put("notes", server.url, type="sse")
         assert await servers.service.call("notes", "act", {"text": "x"}) == "Noted: x"
-        assert [tool.name for tool in await servers.service.tools("notes")] == ["act", "echo"]
+        assert [tool.name for tool in (await servers.service.offer("notes")).tools] == ["act", "echo"]
 
 
 async def test_an_address_is_a_part_of_the_approval(servers: RemoteServers, open_server: RemoteServer) -> None:

@@ -145,7 +145,7 @@ async def test_an_answer_that_is_a_flood_or_nonsense(servers: RemoteServers, ans
     async with hostile_server(hostile) as bad, hostile_server(harmless) as good:
         servers.put("bad", bad.url)
         servers.put("good", good.url)
-        asking = servers.service.tools("bad") if what == "tools/list" else servers.service.call("bad", "act", {})
+        asking = servers.service.offer("bad") if what == "tools/list" else servers.service.call("bad", "act", {})
         call = asyncio.create_task(asyncio.wait_for(asking, 60))
         assert await servers.service.call("good", "act", {}) == "done"
         with pytest.raises(ParachuteError) as failed:
@@ -251,8 +251,8 @@ async def test_ten_thousand_tools_with_long_descriptions(servers: RemoteServers)
     for answer in (many, endless_pages):
         async with hostile_server(answer) as server:
             servers.put("many", server.url)
-            tools = await servers.service.tools("many")
-            assert 0 < len(tools) <= 64
+            tools = (await servers.service.offer("many")).tools
+            assert 0 < len(tools) <= 200
             assert all(len(tool.description) <= 2_000 for tool in tools)
             assert len(server.asked) < 40
 

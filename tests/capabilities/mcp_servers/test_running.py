@@ -48,7 +48,7 @@ async def test_what_is_not_approved_never_starts(servers: RunningServers) -> Non
     with raises("not_approved"):
         await servers.service.call("marks", "act", {})
     with raises("not_approved"):
-        await servers.service.tools("marks")
+        await servers.service.offer("marks")
     assert not servers.data("marks").exists()
     servers.approve("marks")
     assert await servers.service.call("marks", "act", {}) == "done"
@@ -136,7 +136,7 @@ async def test_a_server_that_offers_other_tools_is_asked_again(servers: RunningS
     kept = servers.catalog.folders("grows").tools
     kept.write_text(json.dumps({**json.loads(kept.read_text()), "at": 0.0}))
     async with running_servers(servers.launcher) as later:
-        assert [tool.name for tool in await later.service.tools("grows")] == ["act"]
+        assert [tool.name for tool in (await later.service.offer("grows")).tools] == ["act"]
         kept.write_text(json.dumps({**json.loads(kept.read_text()), "at": 0.0}))
         assert [tool.name for tool in (await later.offered())[0]] == ["act"]
 
@@ -173,7 +173,7 @@ def act(asked):
 
 async def test_a_tool_that_reports_its_progress_may_take_longer(servers: RunningServers) -> None:
     servers.plain("reports", REPORTS)
-    await servers.service.tools("reports")  # it has started
+    await servers.service.offer("reports")  # it has started
     call = asyncio.create_task(servers.service.call("reports", "act", {}), name="call")
     for _ in range(4):
         await servers.clock.advance(CALL_SECONDS - 1, "call")

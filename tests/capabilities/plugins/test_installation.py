@@ -303,6 +303,49 @@ def test_plugins_of_the_users_own_folder_wait_and_wait_again(installation: Insta
     assert installation.catalog.listed() == ()
 
 
+def test_plugins_lie_where_claude_code_keeps_them(installation: Installation, tmp_path: Path) -> None:
+    folder = tmp_path / ".claude/plugins"
+    listed: dict[str, object] = {}
+    for number, (full, version, path) in enumerate(
+        [
+            ("tides@harbour", "1.0.0", "~/.claude/plugins/cache/harbour/tides/1.0.0"),
+            ("tides@pier", "2", "/home/of/somebody/.claude/plugins/cache/pier/tides/2"),
+            ("claude_notes@pier", "abc", str(folder / "cache/pier/claude_notes/abc")),
+        ]
+    ):
+        name, _, market = full.partition("@")
+        write_plugin(folder / "cache" / market / name / version, name=f"{name}-{number}", version=version)
+        listed[full] = [{"scope": "project", "installPath": "/elsewhere"}, {"scope": "user", "installPath": path}]
+    listed |= {"gone@pier": [{"installPath": "~/.claude/plugins/cache/pier/gone/1"}], "bad@pier": 7}
+    listed |= {"out@pier": [{"installPath": "~/.claude/plugins/../../secrets"}], "far@pier": {"installPath": "/srv/x"}}
+    write_plugin(folder / "cache/harbour/tides/0.9.0", name="older")
+    write_plugin(folder / "marketplaces/harbour/plugins/other", name="other")
+    write_files(folder, {"installed_plugins.json": json.dumps({"version": 2, "plugins": listed})})
+    library = Library(installation.home, tmp_path)
+    assert {each.slug: row(each).version for each in library.list()} == {
+        "tides": "1.0.0",
+        "tides-pier": "2",
+        "claude-notes": "abc",
+    }
+    assert {row(each).source for each in library.list()} == {"user"}
+    assert [each.name for each in library.left_out()] == ["bad@pier", "far@pier", "gone@pier", "out@pier"]
+    with pytest.raises(NotFound) as caught:
+        library.get("gone")
+    assert caught.value.key == "plugin_left_out"
+    write_files(folder, {"installed_plugins.json": "{"})
+    assert (library.list(), [each.name for each in library.left_out()]) == ([], ["installed_plugins.json"])
+
+
+def test_more_plugins_than_fit_on_a_page(installation: Installation, tmp_path: Path) -> None:
+    for number in range(60):
+        manifest = json.dumps({"name": f"p{number}"})
+        write_files(tmp_path / f".claude/plugins/p{number}", {".claude-plugin/plugin.json": manifest})
+    write_files(tmp_path / ".claude/plugins/twin", {".claude-plugin/plugin.json": json.dumps({"name": "p3"})})
+    library = Library(installation.home, tmp_path)
+    assert len(library.list()) == 60
+    assert [each.name for each in library.left_out()] == ["twin"]
+
+
 def test_between_turns_nothing_is_read_again(with_demo: Installation) -> None:
     plugin = with_demo.library.get("demo-plugin")
     with_demo.library.approve("demo-plugin", plugin.installed.hash, ["programs"], with_demo.catalog)

@@ -70,8 +70,51 @@ def test_what_breaks_the_rules_is_said(tmp_path: Path, text: str, said: str | No
     assert problem is None if said is None else said in str(problem)
 
 
+@pytest.mark.parametrize(
+    ("fields", "description"),
+    [
+        ("description: Packs a bag. Use when: a trip begins", "Packs a bag. Use when: a trip begins"),
+        ("description: Knows tides.\n\n  Keywords: tides, moon\nlicense: MIT", "Knows tides. Keywords: tides, moon"),
+        ("description: Draws a chart\nargument-hint: [file] [--fast]", "Draws a chart"),
+        ("description: @harbour for boats", "@harbour for boats"),
+        ("description: **Always** useful", "**Always** useful"),
+        ("description: 'It's: open\nversion: '1.2'", "'It's: open"),
+        ('description: "She said: "go""', 'She said: "go"'),
+    ],
+)
+def test_fields_that_are_almost_yaml_are_read_with_a_note(tmp_path: Path, fields: str, description: str) -> None:
+    written(tmp_path, f"---\nname: tides\n{fields}\nmetadata:\n  version: 3\nallowed-tools: [Read, Grep]\n---\nRead.\n")
+    skill = read(tmp_path)
+    assert (skill.problem, skill.description, skill.allowed_tools) == (None, description, ("Read", "Grep"))
+    assert "Line " in str(skill.note)
+
+
+@pytest.mark.parametrize(
+    "front",
+    [
+        "description: a: b\ndescription: c",
+        "description: a: b\nother: &x [1]\nmore: *x",
+        "description: a: b \x1b[31m",
+        "no field at all: here: it is",
+        "  description: a: b: c\n x: y",
+    ],
+)
+def test_fields_that_are_not_even_that_are_refused(tmp_path: Path, front: str) -> None:
+    written(tmp_path, f"---\n{front}\n---\nRead.\n")
+    assert "Line " in str(read(tmp_path).problem)
+
+
+def test_what_only_looks_like_a_tag_or_belongs_to_somebody_is_used(tmp_path: Path) -> None:
+    written(tmp_path, "---\ndescription: Use for List<String> and a < b > c.\n---\nRead.\n", "claude-notes")
+    skill = read(tmp_path, "claude-notes")
+    assert (skill.problem, skill.note, skill.name) == (None, None, "claude-notes")
+    for number, tag in enumerate(("</system>", "<x y='1'/>")):
+        written(tmp_path, f"---\ndescription: A {tag} b\n---\nRead.\n", f"tagged{number}")
+        assert "XML" in str(read(tmp_path, f"tagged{number}").problem)
+
+
 def test_names_follow_the_published_rules(tmp_path: Path) -> None:
-    for name in ("Tides", "my--tides", "-tides", "claude-tides", "t" * 65, "ti des", "tides\n"):
+    for name in ("Tides", "my--tides", "-tides", "t" * 65, "ti des", "tides\n"):
         written(tmp_path, GOOD.replace("name: tides\n", ""), name)
         assert "name" in str(read(tmp_path, name).problem)
 

@@ -212,3 +212,98 @@ async def test_a_change_is_seen_however_the_file_is_dated(world: World) -> None:
     file.write_text("Other one.")
     os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert "Other one." in (await text_and_chain(world))[0]
+
+
+async def test_a_file_brings_what_it_imports_from_its_own_folder(world: World, tmp_path: Path) -> None:
+    (tmp_path / "private.md").write_text("ermine")
+    world.write("Projects/other.md", "ermine")
+    world.write("Projects/x/.env", "ermine")
+    world.write("Projects/x/.hidden/a.md", "ermine")
+    world.write("Projects/x/keys/id_rsa", "ermine")
+    (world.root / "Projects/x/linked.md").symlink_to(tmp_path / "private.md")
+    world.write(
+        "Projects/x/CLAUDE.md",
+        "# Rules\n@docs/rules.md, (@./my__own__rules.md) and `@docs/code.md` of @somebody or me@x.org\n"
+        f"@~/private.md @../other.md @{tmp_path}/private.md @.env @.hidden/a.md @keys/id_rsa @linked.md @gone/it.md\n"
+        "```\n@docs/code.md\n```\n<!-- @docs/code.md -->\n",
+    )
+    world.write("Projects/x/docs/rules.md", "Say weasel. @more.md @../CLAUDE.md @../../other.md")
+    world.write("Projects/x/docs/more.md", "Say marten.")
+    world.write("Projects/x/docs/code.md", "ermine")
+    world.write("Projects/x/my__own__rules.md", "Say otter.")
+    world.write("Projects/x/.claude/rules/sub/style.md", "---\npaths: ['src/**']\n---\nSay stoat.")
+    text, chain = await text_and_chain(world, directory=world.root / "Projects/x")
+    assert [each.path.removeprefix("Projects/x/") for each in chain.files] == [
+        "CLAUDE.md",
+        "docs/rules.md",
+        "docs/more.md",
+        "my__own__rules.md",
+        ".claude/rules/sub/style.md",
+    ]
+    assert all(word in text for word in ("weasel", "marten", "otter", "(For src/**.)\nSay stoat."))
+    assert "ermine" not in text
+    assert chain.files[0].not_read == (
+        "../../other.md",
+        "~/private.md",
+        "../other.md",
+        f"{tmp_path}/private.md",
+        ".env",
+        ".hidden/a.md",
+        "keys/id_rsa",
+    )
+    assert len(chain.problems) == 1
+    assert chain.working_directory_file == "Projects/x/CLAUDE.md"
+
+
+async def test_imports_come_to_an_end(world: World) -> None:
+    world.write("AGENTS.md", "@a/0.md @b/0.md @AGENTS.md")
+    for number in range(9):
+        world.write(f"a/{number}.md", f"@{number + 1}.md")
+    world.write("b/0.md", " ".join(f"@x{number}.md" for number in range(60)))
+    for number in range(60):
+        world.write(f"b/x{number}.md", f"x{number}")
+    _, chain = await text_and_chain(world)
+    assert [each.path for each in chain.files[:6]] == ["AGENTS.md", "a/0.md", "a/1.md", "a/2.md", "a/3.md", "b/0.md"]
+    assert (len(chain.files), chain.files[0].not_read[0]) == (50, "4.md")
+
+
+async def test_a_project_elsewhere_brings_its_imports_and_rules(world: World, tmp_path: Path) -> None:
+    project = tmp_path / "elsewhere"
+    (project / ".claude/rules").mkdir(parents=True)
+    (project / "docs").mkdir()
+    (project / "AGENTS.md").write_text("@docs/rules.md")
+    (project / "docs/rules.md").write_text("Say weasel.")
+    (project / ".claude/rules/style.md").write_text("Say stoat.")
+    named = [str(project / path) for path in ("AGENTS.md", "docs/rules.md", ".claude/rules/style.md")]
+    _, chain = await text_and_chain(world, directory=project)
+    assert [each.path for each in chain.files] == named
+    # Each file needs a yes of its own where it steers what runs with the owner's rights.
+    chain = await world.contexts.chain((), project, approved_only=True)
+    assert (chain.included, chain.left_out) == ([], named)
+    world.approved |= {(named[0], "@docs/rules.md"), (named[1], "Say weasel.")}
+    chain = await world.contexts.chain((), project, approved_only=True)
+    assert ([each.path for each in chain.included], chain.left_out) == (named[:2], named[2:])
+
+
+async def test_what_an_agent_wrote_into_an_import_is_marked_until_it_was_seen(world: World) -> None:
+    async def marked() -> list[str]:
+        return [each.path for each in (await world.contexts.chain(("x",))).files if each.is_by_agent]
+
+    def digest(text: str) -> str:
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    world.write("x/docs/rules.md", "By an agent, before.")
+    await world.run_wrote("x", "docs/rules.md", digest("By an agent, before."))
+    world.write("x/AGENTS.md", "@docs/rules.md @docs/more.md")
+    world.write("x/docs/more.md", "Mine.")
+    assert await marked() == ["x/docs/rules.md"]
+    assert await world.contexts.seen("x/docs/rules.md", digest("By an agent, before.")) == "x/docs/rules.md"
+    assert await marked() == []
+    world.write("x/docs/more.md", "By an agent, later.")
+    await world.run_wrote("x", "docs/more.md", digest("By an agent, later."))
+    assert await marked() == ["x/docs/more.md"]
+    # What an agent imports is the agent's choice.
+    world.write("x/docs/more.md", "Mine.")
+    world.write("x/AGENTS.md", "@docs/rules.md!")
+    await world.run_wrote("x", "AGENTS.md", digest("@docs/rules.md!"))
+    assert await marked() == ["x/AGENTS.md", "x/docs/rules.md"]

@@ -7,7 +7,7 @@ import { Badge, Facts, Loaded, Row } from "~/components/layout";
 import { useResource } from "~/state/resource";
 import { may } from "~/state/session";
 import { attempt } from "~/state/toasts";
-import { changing, Part, removing } from "./part";
+import { changing, Part, Remark, removing } from "./part";
 import { t } from "./texts";
 
 type Agent = Schema<"AgentRow">;
@@ -30,7 +30,7 @@ export function Agents() {
             key={agent.name}
             title={<Opener name={agent.name} onOpen={() => setShown(agent.name)} />}
             badges={<Badge text={t(`source_${agent.source}` as "source_vault")} />}
-            text={<bdi>{agent.description}</bdi>}
+            text={<bdi>{agent.problem ?? agent.description}</bdi>}
             actions={
               isAdmin &&
               agent.source === "vault" && (
@@ -76,6 +76,7 @@ function Shown({ name, onClose }: { name: string; onClose: () => void }) {
       <Loaded of={agent}>
         {(found) => (
           <>
+            <Remark of={found} />
             <p>
               <bdi>{found.description}</bdi>
             </p>

@@ -3,7 +3,7 @@ import { api, type Schema } from "~/api/client";
 import { Button, LinkButton } from "~/components/button";
 import { confirm, Dialog } from "~/components/dialog";
 import { Choice, Form, TextField } from "~/components/field";
-import { Badge, Loaded, Notice, Row } from "~/components/layout";
+import { Badge, Loaded, Notice, Row, Section } from "~/components/layout";
 import { NamedList } from "~/components/named_list";
 import { useResource } from "~/state/resource";
 import { may } from "~/state/session";
@@ -145,7 +145,7 @@ function ServerDialog({ server, onClose, reload }: ServerDialogProps) {
     <Dialog title={server.name} onClose={onClose} isWide>
       <pre class="text-block">{server.displayCommand}</pre>
       <Loaded of={tools}>
-        {({ tools: offered, error }) => (
+        {({ tools: offered, error, left_out: leftOut }) => (
           <>
             {error && (
               <Notice kind="warning">
@@ -153,6 +153,11 @@ function ServerDialog({ server, onClose, reload }: ServerDialogProps) {
               </Notice>
             )}
             <NamedList entries={offered} />
+            {leftOut.length > 0 && (
+              <Section title={t("left_out")}>
+                <NamedList entries={leftOut.map(({ name, reason }) => ({ name, description: reason }))} />
+              </Section>
+            )}
           </>
         )}
       </Loaded>

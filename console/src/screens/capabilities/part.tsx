@@ -5,7 +5,7 @@ import { ApiError } from "~/api/client";
 import { Button } from "~/components/button";
 import { confirm } from "~/components/dialog";
 import type { IconName } from "~/components/icons";
-import { Empty, Loaded } from "~/components/layout";
+import { Empty, Loaded, Notice } from "~/components/layout";
 import type { Resource } from "~/state/resource";
 import { attempt, toast } from "~/state/toasts";
 import { t } from "./texts";
@@ -48,6 +48,16 @@ export function Part<T>({ icon, name, text, add, mayAdd, found, line, dialog }: 
       </Loaded>
       {isAdding && dialog(close)}
     </>
+  );
+}
+
+/** The reason for which something is not used, or what is odd in it. */
+export function Remark({ of }: { of: { problem: string | null; note: string | null } }) {
+  const text = of.problem ?? of.note;
+  return text === null ? null : (
+    <Notice kind="warning">
+      <p>{text}</p>
+    </Notice>
   );
 }
 

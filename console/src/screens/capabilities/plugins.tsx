@@ -5,6 +5,7 @@ import { Details } from "~/components/details";
 import { Dialog } from "~/components/dialog";
 import { Form, TextField } from "~/components/field";
 import { Badge, Facts, Loaded, Notice, Row, Section } from "~/components/layout";
+import { NamedList } from "~/components/named_list";
 import { useResource } from "~/state/resource";
 import { may } from "~/state/session";
 import { attempt, toast } from "~/state/toasts";
@@ -18,6 +19,7 @@ const WAITS: Record<string, "waits_programs" | "waits_texts"> = { programs: "wai
 
 export function Plugins() {
   const found = useResource(async (signal) => (await api.get("/api/plugins", { signal })).plugins, "plugins", ["plugins"]);
+  const leftOut = useResource(async (signal) => (await api.get("/api/plugins", { signal })).left_out, "plugins left out", ["plugins"]);
   const [shown, setShown] = useState<string>();
   return (
     <>
@@ -49,6 +51,11 @@ export function Plugins() {
         )}
         dialog={(close) => <InstallDialog onClose={close} />}
       />
+      {!!leftOut.value?.length && (
+        <Section title={t("left_out")}>
+          <NamedList entries={leftOut.value.map(({ name, reason }) => ({ name, description: reason }))} />
+        </Section>
+      )}
       {shown && <PluginDialog slug={shown} onClose={() => setShown(undefined)} reload={found.reload} />}
     </>
   );

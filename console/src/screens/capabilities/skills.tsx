@@ -8,7 +8,7 @@ import { useResource } from "~/state/resource";
 import { may } from "~/state/session";
 import { attempt } from "~/state/toasts";
 import { Opener } from "./agents";
-import { changing, Part, removing } from "./part";
+import { changing, Part, Remark, removing } from "./part";
 import { t } from "./texts";
 
 type Skill = Schema<"SkillRow">;
@@ -31,7 +31,7 @@ export function Skills() {
             key={skill.name}
             title={<Opener name={`/${skill.name}`} onOpen={() => setShown(skill.name)} />}
             badges={<Badge text={t(`source_${skill.source}` as "source_vault")} />}
-            text={<bdi>{skill.description}</bdi>}
+            text={<bdi>{skill.problem ?? skill.description}</bdi>}
             actions={
               isAdmin &&
               skill.source === "vault" && (
@@ -69,6 +69,7 @@ function Shown({ name, onClose }: { name: string; onClose: () => void }) {
       <Loaded of={skill}>
         {(found) => (
           <>
+            <Remark of={found} />
             <p>
               <bdi>{found.description}</bdi>
             </p>

@@ -4,6 +4,7 @@ Imports the HTTP client: import it in functions.
 """
 
 import asyncio
+import codecs
 import contextlib
 import logging
 from collections.abc import AsyncIterator, Mapping
@@ -192,6 +193,7 @@ class _Body(httpx2.AsyncByteStream):
         try:
             async for chunk in self._stream:
                 self._allowance.take(chunk, is_stream=self._is_stream)
+                chunk = chunk if size else chunk.removeprefix(codecs.BOM_UTF8)
                 size += len(chunk)
                 if not self._is_stream:
                     self._allowance.message(size)

@@ -1,0 +1,90 @@
+"""Offer of an MCP server: its tools as agents get them, and those that are left out, each with its reason."""
+
+import json
+import re
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from msgspec import Struct
+
+from parachute.base.answers import LeftOut
+from parachute.base.errors import InvalidInput
+from parachute.capabilities.mcp_servers.schemas import mended
+from parachute.chat.agent_processes.tools import problem_of
+from parachute.modules.runtime.models import OfferedTool
+
+DESCRIPTION_LIMIT = 2_000
+"""Characters."""
+
+MOST_READ = 500
+"""Tools of a server that are read."""
+
+_MOST = 200
+_SCHEMAS = 256 * 1024
+"""Characters of all schemas and descriptions of a server together: each turn of a chat pays for them."""
+
+_SHOWN = 64
+_NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_-]")
+
+
+class Offer(Struct, frozen=True):
+    """The tools that agents get; `names` are those under which the server knows the ones that are called otherwise."""
+
+    tools: tuple[OfferedTool, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    names: dict[str, str] = {}
+
+    @property
+    def summary(self) -> str:
+        """What is left out, in a sentence; empty if all is there."""
+        if not self.left_out:
+            return ""
+        named = "; ".join(f"{each.name} ({each.reason})" for each in self.left_out[:5])
+        more = len(self.left_out) - 5
+        return f"{len(self.left_out)} left out: {named}{f'; and {more} more' if more > 0 else ''}."
+
+
+def offer_of(server: str, said: Sequence[dict[str, Any]]) -> Offer:
+    """The offer of a server that lists these tools, by name; takes time."""
+    found: dict[str, OfferedTool] = {}
+    names: dict[str, str] = {}
+    left_out: list[LeftOut] = []
+    left = _SCHEMAS
+    for number, each in sorted(enumerate(said[:MOST_READ], 1), key=_order):
+        name = each["name"]
+        if not isinstance(name, str) or not name:
+            left_out.append(LeftOut(f"number {number}", "it has no name"))
+            continue
+        refused = partial(LeftOut, "".join(sign if sign.isprintable() else "�" for sign in name[:_SHOWN]))
+        known = _NOT_IN_A_NAME.sub("_", name)
+        description = each["description"] if isinstance(each["description"], str) else ""
+        try:
+            tool = OfferedTool(server, known, description[:DESCRIPTION_LIMIT], mended(each["input_schema"]))
+        except InvalidInput as error:
+            left_out.append(refused(error.message))
+            continue
+        if (problem := problem_of(tool)) is not None:
+            left_out.append(refused(problem))
+        elif found.get(known) == tool and names.get(known, known) == name:
+            continue  # its page was sent twice
+        elif known in found:
+            left_out.append(refused("another tool is called the same"))
+        elif len(found) == _MOST:
+            left_out.append(refused(f"no more than {_MOST} tools of a server are offered"))
+        elif (size := len(tool.description) + len(json.dumps(tool.input_schema))) > left:
+            left_out.append(refused(f"what the tools say of themselves has more than {_SCHEMAS:,} characters"))
+        else:
+            left -= size
+            found[known] = tool
+            if known != name:
+                names[known] = name
+    if len(said) > MOST_READ:
+        left_out.append(LeftOut("all others", f"no more than {MOST_READ} tools of a server are read"))
+    return Offer(tuple(sorted(found.values(), key=lambda tool: tool.name)), tuple(dict.fromkeys(left_out)), names)
+
+
+def _order(numbered: tuple[int, dict[str, Any]]) -> tuple[bool, str]:
+    # A tool that is called so goes before one that only comes to be called so.
+    name = str(numbered[1]["name"])
+    return _NOT_IN_A_NAME.search(name) is not None, name
