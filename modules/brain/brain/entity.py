@@ -33,7 +33,7 @@ class Unreadable(Exception):
 class Entity:
     """The content of a file. `para_id` is empty when the file has none; `legacy_id` is one in another form, which stays.
 
-    `merged` are the ids of those that were merged into it. `version` is the SHA-256 of the file. `fields` are those that not every entity has. `mark`, `front` and `body` are what the
+    `merged` are the ids of those that were merged into it. `version` is the SHA-256 of the file. `said` are all its fields, `fields` those that not every entity has. `problem` says why they were read only as far as it goes. `mark`, `front` and `body` are what the
     file consists of, besides the lines around `front`, which is missing unless `has_front`.
     """
 
@@ -45,6 +45,7 @@ class Entity:
     aliases: tuple[str, ...]
     tags: tuple[str, ...]
     merged: tuple[str, ...]
+    said: Mapping[str, Any] = field(repr=False)
     links: tuple[wiki.Link, ...]
     fields: Mapping[str, Any] = field(repr=False)
     version: str
@@ -53,6 +54,7 @@ class Entity:
     mark: str
     front: str = field(repr=False)
     newline: str
+    problem: str = ""
 
     @property
     def slug(self) -> str:
@@ -66,6 +68,8 @@ class Entity:
 
     def changed(self, fields: Mapping[str, Any], body: str | None = None) -> bytes:
         """The file with some fields (None removes one) and its body changed; error: Unreadable."""
+        if self.problem and (fields or not self.has_front):
+            raise Unreadable(self.problem)
         try:
             front = yaml_text.edit(self.front, fields, self.newline) if fields else self.front
         except yaml_text.NotYaml as error:
@@ -139,18 +143,19 @@ def read(path: str, data: bytes) -> Entity:
     if "\0" in whole:
         raise Unreadable("it holds zero bytes, as texts do not")
     parts = front_matter.split(whole)
-    if parts.is_open:
-        raise Unreadable("its frontmatter has no end: a line --- is missing")
     front, body = parts.front or "", parts.body
+    problem = "its frontmatter has no end: a line --- is missing" if parts.is_open else ""
     try:
-        fields = yaml_text.read(front)
+        fields = yaml_text.read(front, above=1)
     except yaml_text.NotYaml as error:
-        raise Unreadable(f"the frontmatter: {error}") from error
+        fields, problem = front_matter.legible(front, yaml_text.BOUNDS), f"the frontmatter: {error}"
+    # What cannot be read stays as it is, and an id that follows from its place is none that is written into it.
     written = _text(fields.get("para_id"))
+    known = written or (path if problem else "")
     name = _name(path, fields, body)
     return Entity(
         path=path,
-        para_id=written if not written or _PARA_ID.fullmatch(written) else derived_id(written),
+        para_id=known if not known or _PARA_ID.fullmatch(known) else derived_id(known),
         legacy_id="" if _PARA_ID.fullmatch(written) else written[:LONGEST],
         type=_text(fields.get("type")),
         name=name,
@@ -158,6 +163,7 @@ def read(path: str, data: bytes) -> Entity:
         tags=tuple(tag.lstrip("#") for tag in _texts(fields.get("tags"))),
         merged=tuple(text for text in _texts(fields.get("merged_ids")) if _PARA_ID.fullmatch(text)),
         links=(*front_links.find(fields), *wiki.find(body)),
+        said=fields,
         fields={key: value for key, value in fields.items() if key not in KNOWN},
         version=version_of(data),
         body=body,
@@ -165,6 +171,7 @@ def read(path: str, data: bytes) -> Entity:
         mark=parts.mark,
         front=front,
         newline=parts.newline,
+        problem=problem,
     )
 
 

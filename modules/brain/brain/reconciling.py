@@ -169,7 +169,7 @@ class Reconciler:
         """Write an id into a file that has none, unless somebody changes it at this moment."""
         assert entry.entity is not None
         try:
-            data = entry.entity.identified(self._new_id())
+            data = entry.entity.identified(await asyncio.to_thread(self._id_of, entry.status.path))
             if not await self._files.replace(entry.status.path, data, entry.data):
                 entry.entity, entry.problem = None, "it is being changed"
                 entry.status = replace(entry.status, modified=0)
@@ -194,6 +194,14 @@ class Reconciler:
                 entry.problem = f"it has the same para_id as {other}; remove that line, and it gets one of its own"
             else:
                 taken[para_id] = path
+
+    def _id_of(self, path: str) -> str:
+        """The id that a file had while it could not be read whole, or a new one."""
+        with self._database.read() as connection:
+            row = connection.execute(
+                "SELECT para_id FROM entities JOIN files USING (path) WHERE path = ? AND problem IS NOT NULL", (path,)
+            ).fetchone()
+        return self._new_id() if row is None else str(row["para_id"])
 
     def _known(self) -> dict[str, tuple[int, int]]:
         with self._database.read() as connection:
@@ -277,6 +285,7 @@ def _parse_all(found: list[_Read]) -> None:
             continue
         try:
             entry.entity = read(entry.status.path, entry.data)
+            entry.problem = entry.entity.problem or None
         except Unreadable as error:
             entry.problem = str(error)
 

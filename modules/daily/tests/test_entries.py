@@ -215,6 +215,16 @@ async def test_a_file_that_cannot_be_changed_stays_as_it_is(daily: Running, cont
     assert (await daily.put(f"/entries/{entry['id']}", {"content": "Newer"})).status == 200
 
 
+async def test_fields_of_a_file_that_is_no_yaml_are_read_as_far_as_it_goes(daily: Running) -> None:
+    (daily.vault / "Daily/journals").mkdir(parents=True)
+    file = "---\ntitle: Re: x\nentries:\n  para:daily:aaaaaaaaaaaa:\n    mood: good\n    mood: bad\n    place: by: sea\n---\n"
+    (daily.vault / FILE).write_text(file + "\n# para:daily:aaaaaaaaaaaa 10:00\n\nOld\n")
+    await daily.emit("vault.changed", paths=[FILE])
+    found = (await daily.get("/entries/para:daily:aaaaaaaaaaaa")).json()
+    assert (found["content"].strip(), found["fields"]["mood"], found["fields"]["place"]) == ("Old", "good", "by: sea")
+    assert [each["path"] for each in (await daily.get("/problems")).json()["problems"]] == [FILE]
+
+
 async def test_a_link_in_the_place_of_a_file_is_not_followed(daily: Running) -> None:
     (daily.vault / "Daily/journals").mkdir(parents=True)
     secret = daily.vault / "secret.md"
