@@ -21,6 +21,8 @@ KNOWN = ("para_id", "type", "aliases", "tags", "relationships", "merged_ids")
 _PARA_ID = re.compile(r"para:brain:[a-z0-9]{12}")
 _TITLE = re.compile(r"^#[ \t]+(?P<title>\S[^\r\n]*)", re.MULTILINE)
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.*)")
+_PROPERTY = re.compile(r"^(type|alias|aliases)::[ \t]+(\S[^\r\n]*)", re.MULTILINE)
+"""A line of a text that Logseq and Dataview take for a field."""
 _CLOSING = re.compile(r"[ \t]#+$")
 _DIGITS = string.digits + string.ascii_lowercase
 
@@ -152,14 +154,14 @@ def read(path: str, data: bytes) -> Entity:
     # What cannot be read stays as it is, and an id that follows from its place is none that is written into it.
     written = _text(fields.get("para_id"))
     known = written or (path if problem else "")
-    name = _name(path, fields, body)
+    name, properties = _name(path, fields, body), _properties(body)
     return Entity(
         path=path,
         para_id=known if not known or _PARA_ID.fullmatch(known) else derived_id(known),
         legacy_id="" if _PARA_ID.fullmatch(written) else written[:LONGEST],
-        type=_text(fields.get("type")),
+        type=_text(fields.get("type")) or "".join(properties.get("type", [])[:1]),
         name=name,
-        aliases=tuple(_texts(fields.get("aliases"))),
+        aliases=tuple(dict.fromkeys((*_texts(fields.get("aliases")), *properties.get("alias", ())))),
         tags=tuple(tag.lstrip("#") for tag in _texts(fields.get("tags"))),
         merged=tuple(text for text in _texts(fields.get("merged_ids")) if _PARA_ID.fullmatch(text)),
         links=(*front_links.find(fields), *wiki.find(body)),
@@ -194,6 +196,18 @@ def _name(path: str, fields: Mapping[str, Any], body: str) -> str:
     )
     stem = PurePosixPath(path).stem
     return name[:LONGEST] or (stem.replace("-", " ").replace("_", " ") if stem.islower() else stem)
+
+
+def _properties(body: str) -> dict[str, list[str]]:
+    """Types and aliases that lines of the text give, outside of code."""
+    found: dict[str, list[str]] = {}
+    if "::" in body and (matches := list(_PROPERTY.finditer(body))):
+        inside = code.places(body)
+        for match in matches:
+            if not inside.touches(*match.span()):
+                value = match[2].replace("[[", "").replace("]]", "")
+                found.setdefault("type" if match[1] == "type" else "alias", []).extend(_texts(value))
+    return found
 
 
 def _texts(value: Any) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from parachute.core import ParachuteError
+from parachute.core.conflict_copies import original_of
 from parachute.core.files import Files
 
 from . import index, mentions
@@ -148,7 +149,7 @@ class Reconciler:
         found = await asyncio.gather(*map(self._content, statuses))
         await asyncio.to_thread(_parse_all, found)
         for entry in found:
-            if entry.entity is not None and not entry.entity.para_id:
+            if entry.entity is not None and not await self._is_copy(entry) and not entry.entity.para_id:
                 await self._identify(entry)
         await self._put_aside(found)
         kinds = await self._types.all()
@@ -164,6 +165,17 @@ class Reconciler:
             return _Read(status, await self._files.read_bytes(status.path))
         except ParachuteError as error:
             return _Read(status, problem=error.message)
+
+    async def _is_copy(self, entry: _Read) -> bool:
+        """Put a copy aside that another program has left beside the file, as long as that is there."""
+        original = original_of(entry.status.path)
+        if entry.entity is None or original is None or await self._files.stat(original) is None:
+            return False
+        entry.claimed, entry.entity = entry.entity.para_id, None
+        entry.problem = (
+            f"two devices changed {original} at the same time: compare this copy with it, and delete the copy then"
+        )
+        return True
 
     async def _identify(self, entry: _Read) -> None:
         """Write an id into a file that has none, unless somebody changes it at this moment."""

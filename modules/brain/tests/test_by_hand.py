@@ -265,3 +265,35 @@ async def test_a_note_whose_front_matter_only_people_can_read_is_known(brain: Ru
     await brain.emit("vault.changed", paths=[paths[0]])
     assert (await brain.get("/resolve/Mara Quill")).json()["para_id"] == mara
     assert f"para_id: {mara}" in (brain.vault / paths[0]).read_text()
+
+
+async def test_a_copy_that_another_program_left_beside_a_note_is_no_second_one(brain: Running, write: Write) -> None:
+    note = write("people/ann.md", "# Ann\nIn Rome.\n")
+    await brain.emit("vault.changed", paths=[note])
+    text = (brain.vault / note).read_text()
+    for copy_text in (text, "# Ann\nIn Oslo.\n"):
+        copy = write("people/ann.sync-conflict-20261106-101112-ABCDEFG.md", copy_text)
+        await brain.emit("vault.changed", paths=[copy])
+        assert note in (await _problems(brain))[copy]
+        assert "para_id" not in (await _problems(brain))[copy]
+        assert (await brain.get("/status")).json()["entities"] == 1
+        assert (brain.vault / copy).read_text() == copy_text
+    write("people/ann.sync-conflict-20261106-101112-ABCDEFG.md", text)
+    await brain.emit("vault.changed", paths=[copy])
+    (brain.vault / note).unlink()
+    await brain.emit("vault.changed", paths=[note])
+    assert await _problems(brain) == {}
+    assert (await brain.get("/resolve/Ann")).status == 200
+
+
+async def test_types_and_aliases_in_lines_of_the_text(brain: Running, write: Write) -> None:
+    text = (
+        "# Ann\ntype:: [[person]]\nalias:: Annie, [[A. Quill]]\n\nText.\n```\nalias:: Code\n```\n  alias:: Indented\n"
+    )
+    other = "---\ntype: project\naliases: [B]\n---\n# Boat\ntype:: person\naliases:: Barge\nNo ::type.\n"
+    paths = [write("topics/ann.md", text), write("topics/boat.md", other)]
+    await brain.emit("vault.changed", paths=paths)
+    found = {each["path"]: each for each in (await brain.get("/entities")).json()["results"]}
+    assert (found[paths[0]]["type"], found[paths[0]]["aliases"]) == ("person", ["Annie", "A. Quill"])
+    assert (found[paths[1]]["type"], found[paths[1]]["aliases"]) == ("project", ["B", "Barge"])
+    assert (await brain.get("/resolve/Annie")).json()["name"] == "Ann"
