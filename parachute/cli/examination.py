@@ -76,10 +76,23 @@ def _computer() -> Computer:
     if computer.supervisor is None or not computer.core_runs:
         return computer
     try:
-        found = Api.of_status(home, computer.supervisor).get("/api/status")
+        api = Api.of_status(home, computer.supervisor)
+        found = api.get("/api/status")
     except (ParachuteError, OSError):
         return computer  # the check of what runs says what is wrong
-    return replace(computer, provider=found["provider"], memory=found.get("memory"), meaning=found.get("meaning"))
+    computer = replace(computer, provider=found["provider"], memory=found.get("memory"), meaning=found.get("meaning"))
+    unread = [_unread(api, module) for module in ("brain", "daily")]
+    known = [files for files in unread if files is not None]
+    return replace(computer, unread=[each for files in known for each in files] if known else None)
+
+
+def _unread(api: Api, module: str) -> list[dict[str, str]] | None:
+    """Return the files that a module cannot read whole, None where it cannot be asked."""
+    try:
+        found: list[dict[str, str]] = api.get(f"/api/{module}/problems")["problems"]
+    except (ParachuteError, OSError):
+        return None
+    return found
 
 
 class _Waiting:

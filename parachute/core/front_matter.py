@@ -7,6 +7,7 @@ Comments, empty lines, the order and the spelling of all other fields stay as th
 """
 
 import re
+import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -22,6 +23,9 @@ BOUNDS = Bounds(core_schema=True)
 _MARK = "\ufeff"
 _OPENING = re.compile(r"---[ \t]*(\r?\n)")
 _PARTS = re.compile(r"---[ \t]*\r?\n(?P<front>(?:.*?\n)??)(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
+_FIELD = re.compile(r"([A-Za-z_][\w :/.-]{0,60}?)[ \t]*:(?:[ \t]|$)", re.MULTILINE)
+_ITEM = re.compile(r"[ \t]*-[ \t]+(\S.*)")
+_MOST_LEGIBLE = 200
 _TAG = "tag:yaml.org,2002:"
 
 Path = tuple[str, ...]
@@ -92,6 +96,48 @@ def read(text: str, bounds: Bounds = BOUNDS) -> tuple[dict[str, Any] | None, str
     except NotYaml as error:
         # The first line of the text is the `---`.
         raise NotYaml(error.reason, error.line + 1, error.column) from error
+
+
+def legible(text: str, bounds: Bounds = BOUNDS, depth: int = 3) -> dict[str, Any]:
+    """The fields of a text that is no YAML, as far as it goes: of a field that is there twice the first one.
+
+    A value that only people can read is a text, and items of a list are. Fields within fields are read likewise, to that depth.
+    """
+    fields: dict[str, Any] = {}
+    if len(text.encode(errors="replace")) > bounds.size:
+        return fields
+    for name, lines in _blocks(text)[:_MOST_LEGIBLE]:
+        if name not in fields and (value := _value(lines, bounds, depth)) is not None:
+            fields[name] = value
+    return fields
+
+
+def _blocks(text: str) -> list[tuple[str, list[str]]]:
+    """Return the lines of each field, with its name."""
+    found: list[tuple[str, list[str]]] = []
+    for line in text.replace("\r\n", "\n").split("\n"):
+        if match := _FIELD.match(line):
+            found.append((match[1], [line]))
+        elif found and line.strip():
+            found[-1][1].append(line)
+    return found
+
+
+def _value(lines: list[str], bounds: Bounds, depth: int) -> Any:
+    for text in ("\n".join(lines), "\n".join(re.sub(r"^\t+", "  ", line) for line in lines)):
+        try:
+            ((_, value),) = documents.load_mapping(text, bounds).items()
+        except (NotYaml, ValueError):
+            continue
+        return value
+    inner = textwrap.dedent("\n".join(lines[1:]))
+    if depth > 1 and _FIELD.match(inner) and inner != "\n".join(lines[1:]):
+        return legible(inner, bounds, depth - 1)
+    first = lines[0].partition(":")[2].strip()
+    items = [match[1].rstrip() for line in lines[1:] if (match := _ITEM.match(line))]
+    is_plain = len(items) == len(lines) - 1 and bool(first) != bool(items)
+    # A tag or an alias of YAML is nothing that anybody wrote as a text.
+    return (items or first) if is_plain and not any(text[0] in "&*!" for text in (first, *items) if text) else None
 
 
 class _Dumper(yaml.SafeDumper):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from parachute.base.errors import InvalidInput
 from parachute.core.connection import Connection, member
+from parachute.core.full_text import readable
 
 if TYPE_CHECKING:
     import sqlite3  # not for modules without a database
@@ -78,7 +79,7 @@ END;
         """Numbers of what comes next, the texts by their keys, and the keys of those that are gone."""
         rows = connection.execute("SELECT number, key FROM meaning_lacks ORDER BY number LIMIT ?", (_BATCH,)).fetchall()
         keys = [row[1] for row in rows]
-        found = {str(row[0]): row[1] for key in keys for row in connection.execute(self._texts, {"key": key})}
+        found = {str(row[0]): readable(row[1]) for key in keys for row in connection.execute(self._texts, {"key": key})}
         return [row[0] for row in rows], found, [key for key in keys if key not in found]
 
     def given(self, connection: "sqlite3.Connection", numbers: Sequence[int], index: str) -> None:

@@ -113,6 +113,17 @@ async def test_words_come_first_and_then_what_means_the_same(make: Make, vault: 
         await search.search(" ", 10)
 
 
+async def test_words_of_scripts_without_spaces(make: Make, vault: Vault, clock: ManualClock) -> None:
+    _write(vault, "Notes/散步路线.md", "昨天和叔叔一起去灯塔。")
+    search = make()
+    await search.start()
+    await _started(clock)
+    await until(lambda: _meaning(search).progress and not _meaning(search).waiting, "everything is read")
+    ((found,), _) = await search.search("灯塔", 10)
+    assert (found.path, found.found_by, found.snippet) == ("Notes/散步路线.md", "words", "昨天和叔叔一起去灯塔。")
+    assert await _found(clock, search, "路线") == ["Notes/散步路线.md"]
+
+
 async def _started(clock: ManualClock) -> None:
     """Let so much time pass that the texts are read."""
     await clock.advance(9, "texts of the vault")

@@ -95,7 +95,7 @@ class Editing:
             found, data, entity = await self._opened(para_id, expected_version)
             # A type that only the file knows has no rules.
             kind = await self._types.get(change.type) if change.type else find(await self._types.all(), found.type)
-            before = yaml_text.read(entity.front)
+            before = dict(entity.said)
             fields = dict(change.fields)
             if kind is not None:
                 kind.check(fields, before)
@@ -112,8 +112,13 @@ class Editing:
                     fields["aliases"] = _with_alias(fields.get("aliases", list(entity.aliases)), found.name, name)
                 if "name" in before:
                     fields["name"] = name
-            new = entity.changed(fields, body)
-            _check_readable(new)
+            try:
+                new = entity.changed(fields, body)
+            except Unreadable as error:
+                raise Conflict(
+                    f"{found.path} cannot be changed: {error}.", "Mend the file by hand.", key="file_unreadable"
+                ) from error
+            _check_readable(new, entity.problem)
             if note is not None:
                 await note(data, new)
             sources, targets = await asyncio.to_thread(self._linking, found) if renamed else ([], set())
@@ -322,12 +327,14 @@ def _written(front: dict[str, Any], name: str, fields: Mapping[str, Any], conten
     return data
 
 
-def _check_readable(data: bytes) -> None:
-    """Nothing is written that could not be read again; error: InvalidInput."""
+def _check_readable(data: bytes, known: str = "") -> None:
+    """Nothing is written that could not be read again, but for a problem that was there; error: InvalidInput."""
     if len(data) > LARGEST:
         raise InvalidInput(f"content: the file would be larger than {LARGEST:,} bytes.", key="content_too_large")
     try:
-        read(f"{ROOT}/x.md", data)
+        problem = read(f"{ROOT}/x.md", data).problem
+        if problem and not known:
+            raise Unreadable(problem)
     except Unreadable as error:
         raise InvalidInput(f"data: the file could not be read again: {error}.", key="data_unreadable") from error
 

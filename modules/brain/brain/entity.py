@@ -21,6 +21,8 @@ KNOWN = ("para_id", "type", "aliases", "tags", "relationships", "merged_ids")
 _PARA_ID = re.compile(r"para:brain:[a-z0-9]{12}")
 _TITLE = re.compile(r"^#[ \t]+(?P<title>\S[^\r\n]*)", re.MULTILINE)
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.*)")
+_PROPERTY = re.compile(r"^(type|alias|aliases)::[ \t]+(\S[^\r\n]*)", re.MULTILINE)
+"""A line of a text that Logseq and Dataview take for a field."""
 _CLOSING = re.compile(r"[ \t]#+$")
 _DIGITS = string.digits + string.ascii_lowercase
 
@@ -33,7 +35,7 @@ class Unreadable(Exception):
 class Entity:
     """The content of a file. `para_id` is empty when the file has none; `legacy_id` is one in another form, which stays.
 
-    `merged` are the ids of those that were merged into it. `version` is the SHA-256 of the file. `fields` are those that not every entity has. `mark`, `front` and `body` are what the
+    `merged` are the ids of those that were merged into it. `version` is the SHA-256 of the file. `said` are all its fields, `fields` those that not every entity has. `problem` says why they were read only as far as it goes. `mark`, `front` and `body` are what the
     file consists of, besides the lines around `front`, which is missing unless `has_front`.
     """
 
@@ -45,6 +47,7 @@ class Entity:
     aliases: tuple[str, ...]
     tags: tuple[str, ...]
     merged: tuple[str, ...]
+    said: Mapping[str, Any] = field(repr=False)
     links: tuple[wiki.Link, ...]
     fields: Mapping[str, Any] = field(repr=False)
     version: str
@@ -53,6 +56,7 @@ class Entity:
     mark: str
     front: str = field(repr=False)
     newline: str
+    problem: str = ""
 
     @property
     def slug(self) -> str:
@@ -66,6 +70,8 @@ class Entity:
 
     def changed(self, fields: Mapping[str, Any], body: str | None = None) -> bytes:
         """The file with some fields (None removes one) and its body changed; error: Unreadable."""
+        if self.problem and (fields or not self.has_front):
+            raise Unreadable(self.problem)
         try:
             front = yaml_text.edit(self.front, fields, self.newline) if fields else self.front
         except yaml_text.NotYaml as error:
@@ -139,25 +145,27 @@ def read(path: str, data: bytes) -> Entity:
     if "\0" in whole:
         raise Unreadable("it holds zero bytes, as texts do not")
     parts = front_matter.split(whole)
-    if parts.is_open:
-        raise Unreadable("its frontmatter has no end: a line --- is missing")
     front, body = parts.front or "", parts.body
+    problem = "its frontmatter has no end: a line --- is missing" if parts.is_open else ""
     try:
-        fields = yaml_text.read(front)
+        fields = yaml_text.read(front, above=1)
     except yaml_text.NotYaml as error:
-        raise Unreadable(f"the frontmatter: {error}") from error
+        fields, problem = front_matter.legible(front, yaml_text.BOUNDS), f"the frontmatter: {error}"
+    # What cannot be read stays as it is, and an id that follows from its place is none that is written into it.
     written = _text(fields.get("para_id"))
-    name = _name(path, fields, body)
+    known = written or (path if problem else "")
+    name, properties = _name(path, fields, body), _properties(body)
     return Entity(
         path=path,
-        para_id=written if not written or _PARA_ID.fullmatch(written) else derived_id(written),
+        para_id=known if not known or _PARA_ID.fullmatch(known) else derived_id(known),
         legacy_id="" if _PARA_ID.fullmatch(written) else written[:LONGEST],
-        type=_text(fields.get("type")),
+        type=_text(fields.get("type")) or "".join(properties.get("type", [])[:1]),
         name=name,
-        aliases=tuple(_texts(fields.get("aliases"))),
+        aliases=tuple(dict.fromkeys((*_texts(fields.get("aliases")), *properties.get("alias", ())))),
         tags=tuple(tag.lstrip("#") for tag in _texts(fields.get("tags"))),
         merged=tuple(text for text in _texts(fields.get("merged_ids")) if _PARA_ID.fullmatch(text)),
         links=(*front_links.find(fields), *wiki.find(body)),
+        said=fields,
         fields={key: value for key, value in fields.items() if key not in KNOWN},
         version=version_of(data),
         body=body,
@@ -165,6 +173,7 @@ def read(path: str, data: bytes) -> Entity:
         mark=parts.mark,
         front=front,
         newline=parts.newline,
+        problem=problem,
     )
 
 
@@ -187,6 +196,18 @@ def _name(path: str, fields: Mapping[str, Any], body: str) -> str:
     )
     stem = PurePosixPath(path).stem
     return name[:LONGEST] or (stem.replace("-", " ").replace("_", " ") if stem.islower() else stem)
+
+
+def _properties(body: str) -> dict[str, list[str]]:
+    """Types and aliases that lines of the text give, outside of code."""
+    found: dict[str, list[str]] = {}
+    if "::" in body and (matches := list(_PROPERTY.finditer(body))):
+        inside = code.places(body)
+        for match in matches:
+            if not inside.touches(*match.span()):
+                value = match[2].replace("[[", "").replace("]]", "")
+                found.setdefault("type" if match[1] == "type" else "alias", []).extend(_texts(value))
+    return found
 
 
 def _texts(value: Any) -> list[str]:

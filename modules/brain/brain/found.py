@@ -23,6 +23,7 @@ class Found:
     aliases: tuple[str, ...]
     tags: tuple[str, ...]
     fields: Mapping[str, Any]
+    problem: str
 
 
 def by_number(connection: sqlite3.Connection, numbers: Iterable[int]) -> list[Found]:
@@ -69,7 +70,7 @@ def counts(connection: sqlite3.Connection) -> dict[str, int]:
 
 
 def problems(connection: sqlite3.Connection) -> list[dict[str, str]]:
-    """Files that are no entities, and why."""
+    """Files that are no entities, or cannot be read whole, and why."""
     rows = connection.execute("SELECT path, problem FROM files WHERE problem IS NOT NULL ORDER BY path")
     return [{"path": row["path"], "problem": row["problem"]} for row in rows]
 
@@ -87,4 +88,5 @@ def _found(row: sqlite3.Row) -> Found:
         aliases=tuple(data["aliases"]),
         tags=tuple(data["tags"]),
         fields=data["fields"],
+        problem=data["problem"],
     )

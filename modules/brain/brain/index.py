@@ -4,6 +4,8 @@ import json
 import sqlite3
 from collections.abc import Iterable
 
+from parachute.core.full_text import searchable
+
 from .entity import Entity
 from .names import fold, trigrams
 from .types_file import folder_of
@@ -36,6 +38,7 @@ def put(connection: sqlite3.Connection, entity: Entity, type_: str) -> None:
         "aliases": entity.aliases,
         "tags": entity.tags,
         "fields": entity.fields,
+        "problem": entity.problem,
     }
     # The same number again, as long as there is one: fewer pages change.
     number = connection.execute(
@@ -63,7 +66,7 @@ def put(connection: sqlite3.Connection, entity: Entity, type_: str) -> None:
     )
     connection.execute(
         "INSERT INTO texts (rowid, name, aliases, tags, body) VALUES (?, ?, ?, ?, ?)",
-        (number, entity.name, "\n".join(entity.aliases), " ".join(entity.tags), entity.text),
+        (number, *map(searchable, (entity.name, "\n".join(entity.aliases), " ".join(entity.tags), entity.text))),
     )
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 from parachute.core import Conflict, InvalidInput, NotFound, ParachuteError
 
-from . import yaml_text
 from .editing import Editing, _changed_meanwhile, _check_readable
 from .entity import Entity, Unreadable, read, version_of
 from .found import Found
@@ -180,9 +179,13 @@ class Merging(Editing):
 
 def _merged(found: Found, entity: Entity, other: Found, gone: Entity) -> bytes:
     """The file of the first with what is known of the other; what both say counts as the first says it."""
+    if gone.problem:
+        raise Conflict(
+            f"{other.path} cannot be read whole: {gone.problem}.", "Mend the file by hand.", key="file_unreadable"
+        )
     if found.number == other.number:
         raise InvalidInput("merge: another entity than itself is expected.", key="merged_with_itself")
-    before, more = yaml_text.read(entity.front), yaml_text.read(gone.front)
+    before, more = entity.said, gone.said
     fields: dict[str, Any] = {name: value for name, value in more.items() if name not in before and name not in _NEVER}
     names = {fold(each) for each in (entity.name, *entity.aliases)}
     aliases = [each for each in (gone.name, *gone.aliases) if fold(each) not in names]
@@ -212,5 +215,5 @@ def _without(entity: Entity, old: Entity, other: Entity) -> bytes:
         "aliases": [each for each in entity.aliases if fold(each) not in came] or None,
         "merged_ids": [each for each in entity.merged if each not in ids] or None,
     }
-    before = yaml_text.read(entity.front)
+    before = entity.said
     return entity.changed({name: value for name, value in fields.items() if name in before})

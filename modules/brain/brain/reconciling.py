@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from parachute.core import ParachuteError
+from parachute.core.conflict_copies import original_of
 from parachute.core.files import Files
 
 from . import index, mentions
@@ -148,7 +149,7 @@ class Reconciler:
         found = await asyncio.gather(*map(self._content, statuses))
         await asyncio.to_thread(_parse_all, found)
         for entry in found:
-            if entry.entity is not None and not entry.entity.para_id:
+            if entry.entity is not None and not await self._is_copy(entry) and not entry.entity.para_id:
                 await self._identify(entry)
         await self._put_aside(found)
         kinds = await self._types.all()
@@ -165,11 +166,22 @@ class Reconciler:
         except ParachuteError as error:
             return _Read(status, problem=error.message)
 
+    async def _is_copy(self, entry: _Read) -> bool:
+        """Put a copy aside that another program has left beside the file, as long as that is there."""
+        original = original_of(entry.status.path)
+        if entry.entity is None or original is None or await self._files.stat(original) is None:
+            return False
+        entry.claimed, entry.entity = entry.entity.para_id, None
+        entry.problem = (
+            f"two devices changed {original} at the same time: compare this copy with it, and delete the copy then"
+        )
+        return True
+
     async def _identify(self, entry: _Read) -> None:
         """Write an id into a file that has none, unless somebody changes it at this moment."""
         assert entry.entity is not None
         try:
-            data = entry.entity.identified(self._new_id())
+            data = entry.entity.identified(await asyncio.to_thread(self._id_of, entry.status.path))
             if not await self._files.replace(entry.status.path, data, entry.data):
                 entry.entity, entry.problem = None, "it is being changed"
                 entry.status = replace(entry.status, modified=0)
@@ -194,6 +206,14 @@ class Reconciler:
                 entry.problem = f"it has the same para_id as {other}; remove that line, and it gets one of its own"
             else:
                 taken[para_id] = path
+
+    def _id_of(self, path: str) -> str:
+        """The id that a file had while it could not be read whole, or a new one."""
+        with self._database.read() as connection:
+            row = connection.execute(
+                "SELECT para_id FROM entities JOIN files USING (path) WHERE path = ? AND problem IS NOT NULL", (path,)
+            ).fetchone()
+        return self._new_id() if row is None else str(row["para_id"])
 
     def _known(self) -> dict[str, tuple[int, int]]:
         with self._database.read() as connection:
@@ -277,6 +297,7 @@ def _parse_all(found: list[_Read]) -> None:
             continue
         try:
             entry.entity = read(entry.status.path, entry.data)
+            entry.problem = entry.entity.problem or None
         except Unreadable as error:
             entry.problem = str(error)
 

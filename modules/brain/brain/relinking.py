@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from . import front_links, wiki, yaml_text
-from .entity import read
+from .entity import Unreadable, read
 from .found import Found
 from .names import fold
 from .resolving import lies_at
@@ -26,7 +26,12 @@ def renaming(targets: set[str], old: Found, new: Found, name: str, stem: str) ->
             if lies_at(old.path, target):
                 return "/".join(new_path.parts[-1 - target.count("/") :])
             return f"{target.rpartition('/')[0]}/{new_path.name}"
-        return stem if target == old_path.name else name
+        if fold(target) != fold(old_path.name):
+            return name
+        # Other programs find a file by its name in any case, and by nothing else.
+        if fold(old_path.name) == fold(stem):
+            return target
+        return name if target == old.name and target != old_path.name else stem
 
     return renamed
 
@@ -35,13 +40,13 @@ def relinked(path: str, data: bytes, renamed: Callable[[str], str | None]) -> by
     """The file of an entity with links to another one that was renamed; as it is written, where that is possible. Error: Unreadable."""
     entity = read(path, data)
     body = wiki.rewrite(entity.body, renamed)
-    before = yaml_text.read(entity.front)
-    changes = front_links.rename(before, renamed)
+    changes = front_links.rename(entity.said, renamed)
     front = wiki.rewrite(entity.front, renamed)
     try:
-        as_written = yaml_text.read(front) == {**before, **changes}
+        as_written = bool(entity.problem) or yaml_text.read(front) == {**entity.said, **changes}
     except yaml_text.NotYaml:
         as_written = False  # such as a name with a quotation mark
     new = replace(entity, front=front).changed({}, body) if as_written else entity.changed(changes, body)
-    read(path, new)
+    if (problem := read(path, new).problem) and not entity.problem:
+        raise Unreadable(problem)
     return new

@@ -1,10 +1,9 @@
 """Finding entities by words: SQLite's full-text search, a name that fits before words in a text."""
 
-import re
 import sqlite3
-import unicodedata
 from dataclasses import dataclass, replace
 
+from parachute.core.full_text import any_of, is_run, quoted, readable, words
 from parachute.core.meaning import SURE
 from parachute.core.stopwords import keywords
 
@@ -12,7 +11,6 @@ from .names import fold
 
 LIMIT = 200
 
-_WORD = re.compile(r"\w+")
 _MOST_WORDS = 16
 _COMMON = 2_500
 _BEGINNING_OF_A_NAME, _BEGINNING_OF_ANY = 2, 4
@@ -34,34 +32,27 @@ class Hit:
 
 def search(connection: sqlite3.Connection, query: str, type_: str | None = None, limit: int = 20) -> list[Hit]:
     """Entities that hold all words of a query (the last one may be unfinished), or else any of them, the best first."""
-    # An accent that is a sign of its own would split a word.
-    words = _WORD.findall(unicodedata.normalize("NFC", query))[:_MOST_WORDS]
-    if not words or limit < 1:
+    asked = words(query)[:_MOST_WORDS]
+    if not asked or limit < 1:
         return []
     named = _named(connection, query, type_)
     hits: list[Hit] = []
-    for joint in (" AND ", " OR ") if len(words) > 1 else (" AND ",):
-        wanted = words if joint == " AND " else keywords(words)
-        hits = _matching(connection, _expression(wanted, joint, is_unfinished=wanted[-1] is words[-1]), type_, limit)
-        if joint == " OR ":
-            hits = [replace(hit, is_sure=hit.score >= SURE) for hit in hits]
-        if hits:
-            break
+    last, wanted = _last(asked[-1]), keywords(asked)
+    everything = " AND ".join(filter(None, (*map(quoted, asked[:-1]), last)))
+    hits = _matching(connection, everything, type_, limit) if everything else []
+    is_beginning = wanted[-1] is asked[-1] and not is_run(asked[-1])
+    if not hits and (some := any_of(wanted, last if is_beginning else "")):
+        hits = [replace(hit, is_sure=hit.score >= SURE) for hit in _matching(connection, some, type_, limit)]
     first = [hit for number in named for hit in (_by_name(connection, number, hits),)]
     return [*first, *(hit for hit in hits if hit.number not in named)][:limit]
 
 
-def _expression(words: list[str], joint: str, *, is_unfinished: bool = True) -> str:
-    quoted = [f'"{word}"' for word in words]
-    last = words[-1]
-    if not is_unfinished:
-        return joint.join(quoted)
-    if len(last) >= _BEGINNING_OF_ANY:
-        quoted[-1] += "*"
-    elif len(last) >= _BEGINNING_OF_A_NAME:
+def _last(last: str) -> str:
+    end = quoted(last, is_unfinished=is_run(last) or len(last) >= _BEGINNING_OF_ANY)
+    if end and not is_run(last) and _BEGINNING_OF_A_NAME <= len(last) < _BEGINNING_OF_ANY:
         # Words of half of all texts begin with two given letters; who types them is after a name.
-        quoted[-1] = f'({quoted[-1]} OR {{name aliases tags}} : "{last}"*)'
-    return joint.join(quoted)
+        end = f"({end} OR {{name aliases tags}} : {quoted(last, is_unfinished=True)})"
+    return end
 
 
 def _matching(connection: sqlite3.Connection, expression: str, type_: str | None, limit: int) -> list[Hit]:
@@ -86,7 +77,7 @@ def _hits(connection: sqlite3.Connection, expression: str, type_: str | None, li
         f"SELECT {columns} FROM texts {joined} WHERE texts MATCH ? {where} ORDER BY {order} LIMIT ?",  # noqa: S608 - our own words
         (expression, *([] if type_ is None else [type_]), limit),
     )
-    return [Hit(row["rowid"], _score(row["rank"]), " ".join(row["snippet"].split())) for row in rows]
+    return [Hit(row["rowid"], _score(row["rank"]), " ".join(readable(row["snippet"]).split())) for row in rows]
 
 
 def _named(connection: sqlite3.Connection, query: str, type_: str | None) -> list[int]:

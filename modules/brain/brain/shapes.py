@@ -6,7 +6,6 @@ from typing import Any
 
 from parachute.core import interfaces
 
-from . import yaml_text
 from .entity import KNOWN, Entity
 from .entity_types import Field, Kind
 from .found import Found
@@ -31,14 +30,15 @@ def brief(found: Found) -> dict[str, Any]:
         "path": found.path,
         "version": found.version,
         "summary": found.summary,
+        **({"problem": found.problem} if found.problem else {}),
     }
 
 
 def whole(found: Found, entity: Entity) -> dict[str, Any]:
     """An entity as its file is now, with its text."""
-    relationships = yaml_text.read(entity.front).get("relationships")
+    relationships = entity.said.get("relationships")
     return {
-        **brief(replace(found, fields=entity.fields)),
+        **brief(replace(found, fields=entity.fields, problem=entity.problem)),
         **({"relationships": relationships} if relationships is not None else {}),
         **({"legacy_id": entity.legacy_id} if entity.legacy_id else {}),
         "name": entity.name,

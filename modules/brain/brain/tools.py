@@ -23,8 +23,9 @@ class Tools(Part):
             limit: How many at most.
         """
         found = await self.brain.search(query, type, limit, near=True)
-        wanted = ("para_id", "name", "type", "aliases", "tags", "path", "snippet", "score", "found_by")
-        return [{name: shapes.result(*entry)[name] for name in wanted} for entry in found]
+        wanted = ("para_id", "name", "type", "aliases", "tags", "path", "snippet", "score", "found_by", "problem")
+        results = [shapes.result(*entry) for entry in found]
+        return [{name: each[name] for name in wanted if name in each} for each in results]
 
     @mcp_tool("brain-resolve", read_only=True)
     async def resolve_tool(self, text: str) -> dict[str, Any]:

@@ -15,17 +15,20 @@ class NotYaml(Exception):
     """A text cannot be read; the sentence says why."""
 
 
-def read(text: str) -> dict[str, Any]:
-    """The mapping that a text holds, its values as JSON can say them; an empty text is an empty one. Error: NotYaml."""
+def read(text: str, above: int = 0) -> dict[str, Any]:
+    """The mapping that a text holds, its values as JSON can say them; an empty text is an empty one.
+
+    Error: NotYaml with the line in a file that has so many lines above the text.
+    """
     try:
         return documents.load_mapping(text, BOUNDS)
     except documents.NotYaml as error:
-        raise NotYaml(f"line {error.line}: {error.reason}") from error
+        raise NotYaml(f"line {error.line + above}: {error.reason}") from error
 
 
 def edit(text: str, changes: Mapping[str, Any], newline: str = "\n") -> str:
     """The text with some fields changed, None removes one; other fields and comments stay as they are. Error: NotYaml."""
-    before = read(text)
+    before = read(text, above=1)
     try:
         return front_matter.edit(text, {(name,): value for name, value in changes.items()}, newline, BOUNDS)
     except front_matter.NotEditable:

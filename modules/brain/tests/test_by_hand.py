@@ -58,6 +58,10 @@ BROKEN = (
 )
 
 
+NOT_WHOLE = ("not YAML", "has no end", "name: value", "aliases", "The tag", "lists inside of lists")
+"""Of these files the text and the name can be read."""
+
+
 async def test_a_broken_file_is_a_problem_and_stays_as_it_is(brain: Running, write: Write) -> None:
     good = write("people/ann.md", "# Ann\n")
     for number, (content, reason) in enumerate(BROKEN, 1):
@@ -65,7 +69,8 @@ async def test_a_broken_file_is_a_problem_and_stays_as_it_is(brain: Running, wri
         await brain.emit("vault.changed", paths=[good, path])
         assert reason in (await _problems(brain))[path]
         assert (brain.vault / path).read_bytes() == content
-        assert (await brain.get("/status")).json()["entities"] == number
+        is_read = reason in NOT_WHOLE or content.startswith(b"---\na: 1")
+        assert (await brain.get("/status")).json()["entities"] == number + is_read
         (brain.vault / path).write_text(f"# Mended{number}\n")
         await brain.emit("vault.changed", paths=[path])
         assert await _problems(brain) == {}
@@ -224,3 +229,71 @@ async def test_what_is_written_by_hand_is_told_to_others_once(brain: Running, wr
     made = (await add("person", "Maria"))["path"]
     await brain.emit("vault.changed", paths=[made])
     assert [each[1]["names"] for each in brain.published] == [["Kevin", "Kev"], ["Maria"]]
+
+
+UNQUOTED = "---\ntype: person\nrelated: [[Tide Tables]], [[Old Pier]]\n---\n# Mara Quill\nSails out of the harbour.\n"
+
+
+async def test_a_note_whose_front_matter_only_people_can_read_is_known(brain: Running, write: Write) -> None:
+    notes = {
+        "topics/mara.md": (UNQUOTED, "line 3:"),
+        "topics/second.md": ("---\ntitle: Re: harbour plans\n---\nPlans for the harbour.\n", "line 2:"),
+        "topics/third.md": ("---\ntags: a\ntags: b\n---\n# Third\nThe harbour again.\n", "line 3:"),
+        "topics/fourth.md": ("---\ntags:\n\t- a\naliases:\n- Four: 4\n- IV\n---\n# Fourth\nHarbour.\n", "line 3:"),
+        "topics/fifth.md": ("---\ncreated: {{date}}\ntype: person\n---\n# Fifth\nAt the harbour.\n", "line 2:"),
+        "topics/sixth.md": ("---\ntype: person\n\n# Sixth\nHarbour, [[Third]].\n", "no end"),
+    }
+    pier = write("topics/pier.md", "# Old Pier\n")
+    paths = [write(path, text) for path, (text, _) in notes.items()]
+    await brain.emit("vault.changed", paths=[pier, *paths])
+    found = {each["path"]: each for each in (await brain.get("/search", q="harbour")).json()["results"]}
+    assert found.keys() == set(paths)
+    problems = await _problems(brain)
+    for path, (text, reason) in zip(paths, notes.values(), strict=True):
+        assert (brain.vault / path).read_text() == text
+        assert reason in problems[path] == found[path]["problem"]
+    assert [found[path]["tags"] for path in paths[2:4]] == [["a"], ["a"]]
+    assert (found[paths[0]]["type"], found[paths[4]]["type"]) == ("person", "person")
+    assert found[paths[1]]["name"] == "Re: harbour plans"
+    assert "IV" in found[paths[3]]["aliases"]
+    mara = (await brain.get("/resolve/Mara Quill")).json()["para_id"]
+    linked = (await brain.get("/links", id=mara)).json()["links"]
+    assert [each["name"] for each in linked if each["name"]] == ["Old Pier"]
+    answer = await brain.put(f"/entities/{mara}", {"data": {"tags": ["x"]}})
+    assert (answer.status, answer.json()["key"]) == (409, "file_unreadable")
+    (brain.vault / paths[0]).write_text(UNQUOTED.replace("[[Tide Tables]], [[Old Pier]]", '"[[Old Pier]]"'))
+    await brain.emit("vault.changed", paths=[paths[0]])
+    assert (await brain.get("/resolve/Mara Quill")).json()["para_id"] == mara
+    assert f"para_id: {mara}" in (brain.vault / paths[0]).read_text()
+
+
+async def test_a_copy_that_another_program_left_beside_a_note_is_no_second_one(brain: Running, write: Write) -> None:
+    note = write("people/ann.md", "# Ann\nIn Rome.\n")
+    await brain.emit("vault.changed", paths=[note])
+    text = (brain.vault / note).read_text()
+    for copy_text in (text, "# Ann\nIn Oslo.\n"):
+        copy = write("people/ann.sync-conflict-20261106-101112-ABCDEFG.md", copy_text)
+        await brain.emit("vault.changed", paths=[copy])
+        assert note in (await _problems(brain))[copy]
+        assert "para_id" not in (await _problems(brain))[copy]
+        assert (await brain.get("/status")).json()["entities"] == 1
+        assert (brain.vault / copy).read_text() == copy_text
+    write("people/ann.sync-conflict-20261106-101112-ABCDEFG.md", text)
+    await brain.emit("vault.changed", paths=[copy])
+    (brain.vault / note).unlink()
+    await brain.emit("vault.changed", paths=[note])
+    assert await _problems(brain) == {}
+    assert (await brain.get("/resolve/Ann")).status == 200
+
+
+async def test_types_and_aliases_in_lines_of_the_text(brain: Running, write: Write) -> None:
+    text = (
+        "# Ann\ntype:: [[person]]\nalias:: Annie, [[A. Quill]]\n\nText.\n```\nalias:: Code\n```\n  alias:: Indented\n"
+    )
+    other = "---\ntype: project\naliases: [B]\n---\n# Boat\ntype:: person\naliases:: Barge\nNo ::type.\n"
+    paths = [write("topics/ann.md", text), write("topics/boat.md", other)]
+    await brain.emit("vault.changed", paths=paths)
+    found = {each["path"]: each for each in (await brain.get("/entities")).json()["results"]}
+    assert (found[paths[0]]["type"], found[paths[0]]["aliases"]) == ("person", ["Annie", "A. Quill"])
+    assert (found[paths[1]]["type"], found[paths[1]]["aliases"]) == ("project", ["B", "Barge"])
+    assert (await brain.get("/resolve/Annie")).json()["name"] == "Ann"

@@ -198,3 +198,21 @@ async def test_words_that_any_sentence_has_find_nobody(brain: Running, ids: dict
     assert await found("who is from the Hub or the moon") == ["Kevin Nguyen"]
     assert await found("who is it with the moon") == []
     assert "Building" in await found("how are they"), "unless there are no others"
+
+
+async def test_words_of_scripts_without_spaces(brain: Running, add: Any) -> None:
+    await add("person", "王小明", "住在海边的灯塔。喜欢散步。", tags=["同事"])
+    await add("topic", "눈사람", "겨울에 등대에서 만들었다.")
+    for query, name in (
+        ("灯塔", "王小明"),
+        ("散步 灯塔", "王小明"),
+        ("小明", "王小明"),
+        ("同事", "王小明"),
+        ("등대", "눈사람"),
+        ("사람", "눈사람"),
+    ):
+        assert [each["name"] for each in (await brain.get("/search", q=query)).json()["results"]] == [name], query
+    (found,) = (await brain.get("/search", q="灯塔")).json()["results"]
+    assert found["snippet"] == "住在海边的**灯塔**。喜欢散步。"
+    await brain.module.brain.near.given()
+    assert any("住在海边的灯塔。喜欢散步。" in text for text in brain.fake.texts.values())

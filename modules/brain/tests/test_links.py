@@ -147,3 +147,20 @@ async def test_the_neighbourhood_has_two_rings_and_the_links_between_them(brain:
     assert ([node["ring"] for node in cut["nodes"]], cut["truncated"]) == ([0, 1], True)
     assert (await brain.get("/neighbourhood", id=middle, limit="0")).status == 422
     assert (await brain.get("/neighbourhood", id="para:brain:zzzzzzzzzzzz")).status == 404
+
+
+async def test_a_link_by_the_name_of_a_file_stays_one_in_any_case(
+    brain: Running, write: Callable[[str, str], str]
+) -> None:
+    other = "# Other\n\nSee [[Internal links]], [[internal links]] and [[INTERNAL LINKS|there]].\n"
+    note, path = write("topics/Internal links.md", "Text.\n"), write("topics/Other.md", other)
+    await brain.emit("vault.changed", paths=[note, path])
+    id_ = (await brain.get("/resolve/Internal links")).json()["para_id"]
+    answer = await brain.put(f"/entities/{id_}", {"data": {"name": "Inner links"}})
+    stem = Path(answer.json()["path"]).stem
+    shown = (brain.vault / path).read_text()
+    if stem == "Internal links":
+        assert shown.endswith(other)
+    else:
+        assert shown.endswith(f"# Other\n\nSee [[{stem}]], [[{stem}]] and [[{stem}|there]].\n")
+    assert {each["name"] for each in (await brain.get("/links", id=id_)).json()["links"]} == {"Other"}

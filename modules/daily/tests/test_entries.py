@@ -163,7 +163,7 @@ async def test_many_files_of_one_day_are_no_harm_to_the_others(daily: Running) -
     folder = daily.vault / "Daily/journals"
     folder.mkdir(parents=True)
     for number in range(12):
-        (folder / f"{DAY}.sync-conflict-{number:02d}.md").write_text(f"# para:daily:{number:012d} 1\n\nNo {number}\n")
+        (folder / f"{DAY}.part-{number:02d}.md").write_text(f"# para:daily:{number:012d} 1\n\nNo {number}\n")
     (folder / "2025-03-05.md").write_text("# para:daily:bbbbbbbbbbbb 10:00\n\nAnother day\n")
     await daily.emit("vault.changed", paths=["Daily/journals"])
     assert (await texts(daily, limit=100))[0] == "Another day"
@@ -213,6 +213,16 @@ async def test_a_file_that_cannot_be_changed_stays_as_it_is(daily: Running, cont
         assert (refused.status, refused.json()["hint"]) == (409, "Mend it in a text editor.")
         assert (daily.vault / FILE).read_bytes() == content
     assert (await daily.put(f"/entries/{entry['id']}", {"content": "Newer"})).status == 200
+
+
+async def test_fields_of_a_file_that_is_no_yaml_are_read_as_far_as_it_goes(daily: Running) -> None:
+    (daily.vault / "Daily/journals").mkdir(parents=True)
+    file = "---\ntitle: Re: x\nentries:\n  para:daily:aaaaaaaaaaaa:\n    mood: good\n    mood: bad\n    place: by: sea\n---\n"
+    (daily.vault / FILE).write_text(file + "\n# para:daily:aaaaaaaaaaaa 10:00\n\nOld\n")
+    await daily.emit("vault.changed", paths=[FILE])
+    found = (await daily.get("/entries/para:daily:aaaaaaaaaaaa")).json()
+    assert (found["content"].strip(), found["fields"]["mood"], found["fields"]["place"]) == ("Old", "good", "by: sea")
+    assert [each["path"] for each in (await daily.get("/problems")).json()["problems"]] == [FILE]
 
 
 async def test_a_link_in_the_place_of_a_file_is_not_followed(daily: Running) -> None:
@@ -380,3 +390,26 @@ async def test_days_with_entries_are_counted(daily: Running) -> None:
     await daily.delete(f"/entries/{gone['id']}")
     assert (await daily.get("/days", **query)).json()["days"][0] == {"date": DAY, "entries": 1}
     assert (await daily.get("/days", **{"from": "2025-03"})).status == 422
+
+
+async def test_names_of_days_by_other_programs_are_named_and_copies_are_no_entries(daily: Running) -> None:
+    folder = daily.vault / "Daily/journals"
+    names = {
+        "2026_11_05.md": "2026-11-05",
+        "2026-11-06 Friday.md": "2026-11-06",
+        "2026/11/2026-11-07.md": "2026-11-07",
+        "2026/11/08.md": "2026-11-08",
+        "20261109.md": "2026-11-09",
+    }
+    copies = ["2026-11-10.sync-conflict-20261110-101112-ABCDEFG.md", "2026-11-10 (Ann's conflicted copy 2026-11-10).md"]
+    for name in (*names, *copies, "2026-11-10.md", "Template.md", "2026_13_05.md", ".trash/2026_11_05.md"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("Text\n")
+    await daily.emit("vault.changed", paths=["Daily/journals"])
+    problems = {each["path"]: each["problem"] for each in (await daily.get("/problems")).json()["problems"]}
+    assert problems.keys() == {f"Daily/journals/{name}" for name in (*names, *copies)}
+    for name, date in names.items():
+        assert f"Daily/journals/{date}.md" in problems[f"Daily/journals/{name}"]
+    assert [entry["path"] for entry in (await daily.get("/entries")).json()["entries"]] == [
+        "Daily/journals/2026-11-10.md"
+    ]

@@ -1,6 +1,9 @@
 """Entries that are found by what they mean."""
 
+import contextlib
+import sqlite3
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -69,3 +72,24 @@ async def test_what_is_changed_or_removed_is_so_in_the_index(daily: Running) -> 
     assert (await daily.delete(f"/entries/{identifier}")).status == 200
     await daily.module.journal.near.given()
     assert daily.fake.texts == {}
+
+
+async def test_words_of_scripts_without_spaces_come_before_the_meaning(daily: Running) -> None:
+    for text in ("今天下雨。在家看书。", "昨天和叔叔一起去灯塔散步。", "早上跑步。"):
+        await _write(daily, text)
+    await daily.module.journal.near.given()
+    _near(daily, "散步", "跑步", "灯塔")
+    found = [("昨天和叔叔一起去灯塔散步。", "words"), ("早上跑步。", "meaning")]
+    assert await _found(daily, "散步") == found
+    (entry, _) = (await daily.get("/search", q="散步")).json()["entries"]
+    assert entry["snippet"] == "昨天和叔叔一起去灯塔散步。"
+
+
+async def test_an_index_of_another_form_is_made_anew(tmp_path: Path) -> None:
+    async with run(DailyModule, folder=tmp_path) as daily:
+        await _write(daily, "昨天去灯塔散步。")
+    with contextlib.closing(sqlite3.connect(tmp_path / "data/index.db")) as connection:
+        connection.execute("DROP TABLE words")
+        connection.execute("PRAGMA user_version = 1")
+    async with run(DailyModule, folder=tmp_path) as daily:
+        assert await _found(daily, "散步") == [("昨天去灯塔散步。", "words")]

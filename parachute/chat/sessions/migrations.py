@@ -123,6 +123,11 @@ def m0008_context_watches(connection: sqlite3.Connection) -> None:
     )
 
 
+def m0009_divided_words(connection: sqlite3.Connection) -> None:
+    """Let the texts that are there be divided later, from the newest on: that of many takes long."""
+    connection.execute("INSERT INTO marks SELECT 'divided', rowid + 1 FROM words ORDER BY rowid DESC LIMIT 1")
+
+
 def _index_anew(connection: sqlite3.Connection) -> None:
     connection.execute("ALTER TABLE words RENAME TO words_before")
     connection.execute(CREATE_WORDS)
@@ -147,6 +152,7 @@ ALL = (
     m0006_para_ids,
     m0007_session_contexts,
     m0008_context_watches,
+    m0009_divided_words,
 )
 
 

@@ -1,9 +1,8 @@
 """Rows of sessions and their words."""
 
+import asyncio
 import json
-import re
 import sqlite3
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 
 from aiosqlite import Connection
@@ -14,11 +13,7 @@ from parachute.base.messengers import MESSENGERS
 from parachute.chat.sessions import endings
 from parachute.chat.sessions.migrations import CREATE_WORDS
 from parachute.chat.sessions.models import COLUMNS, Session, SessionPlace
-
-_FIRST_IDEOGRAPH = "\u2e80"
-
-_WORD = re.compile(r"[^\W_\u19b0-\u19c0\u19c8\u19c9\u1cf2\u1cf3]+")
-"""As the index divides texts, which takes some signs of New Tai Lue and Vedic for no letters. It knows no phrases."""
+from parachute.core.full_text import is_run, quoted, readable, searchable, words
 
 _INSERT = (
     f"INSERT INTO sessions ({', '.join(COLUMNS)}, summary) "  # noqa: S608 - names of our own fields
@@ -194,6 +189,23 @@ class SessionStore:
         async with self._database.transaction() as connection:
             return await self._forget(connection, session, _BATCH)
 
+    async def divide_words(self) -> bool:
+        """Store some texts of an older index as it stores them now; whether there may be more."""
+        row = await self._database.row("SELECT value FROM marks WHERE name = 'divided'")
+        if row is None:
+            return False
+        query = "SELECT rowid, body FROM words WHERE rowid < ? ORDER BY rowid DESC LIMIT ?"
+        async with self._database.transaction() as connection:
+            rows = list(await connection.execute_fetchall(query, (int(row[0]), _BATCH)))
+            new = await asyncio.to_thread(lambda: [(searchable(readable(body)), number) for number, body in rows])
+            changed = [pair for pair, (_, body) in zip(new, rows, strict=True) if pair[0] != body]
+            await connection.executemany("UPDATE words SET body = ? WHERE rowid = ?", changed)
+            if rows:
+                await connection.execute("UPDATE marks SET value = ? WHERE name = 'divided'", (rows[-1][0],))
+            else:
+                await connection.execute("DELETE FROM marks WHERE name = 'divided'")
+        return bool(rows)
+
     async def words(self, session: str) -> list[tuple[str, str]]:
         """The indexed (kind, text) pairs of a session, in the order in which they were added."""
         rows = await self._database.rows(
@@ -201,7 +213,7 @@ class SessionStore:
             "(SELECT word_row FROM words_of_session WHERE session = ?) ORDER BY rowid",
             (session,),
         )
-        return [(kind, body) for kind, body in rows]
+        return [(kind, readable(body)) for kind, body in rows]
 
     async def with_level(self, level: str) -> list[Session]:
         """All sessions whose row says this trust level."""
@@ -286,7 +298,7 @@ class SessionStore:
         last = rows[0][0] if rows else 0
         # An agent may write halves of characters, which no encoding has.
         new = [
-            (number, session, kind, text.encode(errors="replace").decode())
+            (number, session, kind, searchable(text.encode(errors="replace").decode()))
             for number, (kind, text) in enumerate(((kind, text) for kind, text in texts if text), last + 1)
         ]
         await connection.executemany("INSERT INTO words (rowid, session, kind, body) VALUES (?, ?, ?, ?)", new)
@@ -312,10 +324,12 @@ def match_expression(search: str) -> str:
 
     Error: InvalidInput for a single letter, which half of all words begin with; a sign that is a word by itself is one.
     """
-    words = _WORD.findall(unicodedata.normalize("NFC", search))[:20]
-    if len(words) == 1 and len(words[0]) == 1 and words[0] < _FIRST_IDEOGRAPH:
-        raise InvalidInput(f"search: {words[0]!r} is one letter.", "Write at least two.", key="search_too_short")
-    return " ".join(f'"{word}"' for word in words) + "*" if words else '""'
+    asked = [word for word in words(search) if quoted(word)][:20]
+    if len(asked) == 1 and len(asked[0]) == 1 and not is_run(asked[0]):
+        raise InvalidInput(f"search: {asked[0]!r} is one letter.", "Write at least two.", key="search_too_short")
+    # The index does not know where in a text a word stands.
+    each = [quoted(word, is_unfinished=word is asked[-1], phrases=False) for word in asked]
+    return " AND ".join(each) or '""'
 
 
 def _batches(texts: Iterable[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:

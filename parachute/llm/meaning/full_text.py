@@ -1,12 +1,11 @@
 """Words of the collections that nobody else has in an index of words: the files of the vault."""
 
 import json
-import re
-import unicodedata
 from collections.abc import Mapping
 
 from msgspec import Struct
 
+from parachute.core.full_text import any_of, is_run, quoted, readable, searchable, words
 from parachute.core.stopwords import keywords
 from parachute.llm.meaning.store import Store
 
@@ -14,24 +13,30 @@ FILES = "files"
 """The collection of texts whose words are searched here."""
 
 _TABLES = f"""
+DROP TRIGGER IF EXISTS full_text_added;
+DROP TRIGGER IF EXISTS full_text_changed;
+DROP TRIGGER IF EXISTS full_text_removed;
+DROP TABLE IF EXISTS full_text;
 CREATE TABLE IF NOT EXISTS marks (text INTEGER PRIMARY KEY, mark TEXT NOT NULL);
-CREATE VIRTUAL TABLE IF NOT EXISTS full_text USING fts5 (
-    key, text, content = 'texts', content_rowid = 'number', tokenize = "unicode61 remove_diacritics 2"
+CREATE VIEW searched AS
+    SELECT number, searchable(key) AS key, searchable(text) AS text FROM texts WHERE collection = '{FILES}';
+CREATE VIRTUAL TABLE full_text USING fts5 (
+    key, text, content = 'searched', content_rowid = 'number', tokenize = "unicode61 remove_diacritics 2"
 );
-CREATE TRIGGER IF NOT EXISTS full_text_added AFTER INSERT ON texts WHEN new.collection = '{FILES}' BEGIN
-    INSERT INTO full_text (rowid, key, text) VALUES (new.number, new.key, new.text);
+CREATE TRIGGER full_text_added AFTER INSERT ON texts WHEN new.collection = '{FILES}' BEGIN
+    INSERT INTO full_text (rowid, key, text) VALUES (new.number, searchable(new.key), searchable(new.text));
 END;
-CREATE TRIGGER IF NOT EXISTS full_text_changed AFTER UPDATE ON texts WHEN new.collection = '{FILES}' BEGIN
-    INSERT INTO full_text (full_text, rowid, key, text) VALUES ('delete', old.number, old.key, old.text);
-    INSERT INTO full_text (rowid, key, text) VALUES (new.number, new.key, new.text);
+CREATE TRIGGER full_text_changed AFTER UPDATE ON texts WHEN new.collection = '{FILES}' BEGIN
+    INSERT INTO full_text (full_text, rowid, key, text) VALUES ('delete', old.number, searchable(old.key), searchable(old.text));
+    INSERT INTO full_text (rowid, key, text) VALUES (new.number, searchable(new.key), searchable(new.text));
 END;
-CREATE TRIGGER IF NOT EXISTS full_text_removed AFTER DELETE ON texts WHEN old.collection = '{FILES}' BEGIN
-    INSERT INTO full_text (full_text, rowid, key, text) VALUES ('delete', old.number, old.key, old.text);
+CREATE TRIGGER full_text_removed AFTER DELETE ON texts WHEN old.collection = '{FILES}' BEGIN
+    INSERT INTO full_text (full_text, rowid, key, text) VALUES ('delete', old.number, searchable(old.key), searchable(old.text));
     DELETE FROM marks WHERE text = old.number;
 END;
 INSERT INTO full_text (full_text, rank) VALUES ('rank', 'bm25(4.0, 1.0)');
+INSERT INTO full_text (full_text) VALUES ('rebuild');
 """  # noqa: S608 - our own words
-_WORD = re.compile(r"\w+")
 _MOST_WORDS = 16
 _BEGINNING = 3
 
@@ -46,28 +51,32 @@ class Hit(Struct, frozen=True):
 
 
 def prepare(store: Store) -> None:
-    """Make the tables, where they are not there yet."""
-    store.connection.executescript(_TABLES)
+    """Make the tables, where they are not there in this form."""
+    store.connection.create_function("searchable", 1, searchable, deterministic=True)
+    if not store.connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'searched'").fetchone():
+        store.connection.executescript(f"BEGIN IMMEDIATE; {_TABLES} COMMIT;")
 
 
 def search(store: Store, collection: str, question: str, limit: int) -> list[Hit]:
     """Texts with all words of a question (the last one may be unfinished), or else with some, the best first."""
-    # An accent that is a sign of its own would split a word.
-    words = _WORD.findall(unicodedata.normalize("NFC", question))[:_MOST_WORDS]
-    if not words:
-        return []
+    asked = words(question)[:_MOST_WORDS]
     query = (
         "SELECT texts.key, full_text.rank, snippet(full_text, 1, '', '', '…', 24) FROM full_text "
         "JOIN texts ON texts.number = full_text.rowid WHERE full_text MATCH ? AND texts.collection = ? "
         "ORDER BY full_text.rank LIMIT ?"
     )
-    for joint, wanted in ((" AND ", words), (" OR ", keywords(words))):
-        quoted = [f'"{word}"' for word in wanted]
-        if wanted[-1] is words[-1] and len(words[-1]) >= _BEGINNING:
-            quoted[-1] += "*"
-        rows = store.connection.execute(query, (joint.join(quoted), collection, limit)).fetchall()
+    if not asked:
+        return []
+    last, some = quoted(asked[-1], is_unfinished=len(asked[-1]) >= _BEGINNING), keywords(asked)
+    everything = " AND ".join(filter(None, (*map(quoted, asked[:-1]), last)))
+    is_beginning = some[-1] is asked[-1] and not is_run(asked[-1])
+    for wanted in (everything, any_of(some, last if is_beginning else "")):
+        rows = store.connection.execute(query, (wanted, collection, limit)).fetchall() if wanted else []
         if rows:
-            return [Hit(key, _score(rank), joint == " AND ", " ".join(found.split())) for key, rank, found in rows]
+            return [
+                Hit(key, _score(rank), wanted is everything, " ".join(readable(found).split()))
+                for key, rank, found in rows
+            ]
     return []
 
 

@@ -26,7 +26,8 @@ class Computer(Struct, frozen=True):
     `root` is where the system's own files are (`/`). `settings` is None where `config.yaml` cannot be understood, with the reason
     in `settings_problem`. `supervisor` is what the supervisor reports, None where none answers, with the reason in
     `supervisor_problem`, or with neither where nothing runs. `provider`, `memory` and `meaning` are what core says of its
-    model, of notes of conversations and of the search by meaning, None where core is down.
+    model, of notes of conversations and of the search by meaning, None where core is down. `unread` are the files that modules
+    cannot read whole, each with its `path` and the `problem`.
     `entries` are the files of the state directory before anything was read: reading some of them closes them to others.
     """
 
@@ -43,6 +44,7 @@ class Computer(Struct, frozen=True):
     provider: dict[str, Any] | None = None
     memory: dict[str, Any] | None = None
     meaning: dict[str, Any] | None = None
+    unread: list[dict[str, str]] | None = None
     entries: tuple[Entry, ...] = field(default=())
 
     @classmethod

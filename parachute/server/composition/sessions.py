@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from parachute.chat.sessions.dividing import Dividing
 from parachute.chat.sessions.endings import Endings
 from parachute.chat.sessions.meaning import ConversationMeanings
 from parachute.chat.sessions.rebuilding import Rebuilding
@@ -40,4 +41,5 @@ async def build_sessions(
     await sessions.start()
     if storage.sessions.path.name in storage.replaced or not await store.is_rebuilt():
         await lifecycle.start(Rebuilding(sessions, store, trust))
+    await lifecycle.start(Dividing(store, sessions.listing))
     return SessionServices(sessions=sessions, store=store, trust=trust, workspaces=workspaces, endings=endings)

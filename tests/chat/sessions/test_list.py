@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from parachute.chat.sessions.dividing import Dividing
 from tests.contract.dart import check
 from tests.contract.sessions import SessionList
 
@@ -180,3 +181,42 @@ async def test_the_index_is_built_anew(searchable: SessionStorage) -> None:
     assert await listed(searchable, search="never") == ["quote"]
     words = await searchable.database.rows("SELECT COUNT(*) FROM words")
     assert words[0][0] == 4
+
+
+async def test_words_of_scripts_without_spaces(storage: SessionStorage) -> None:
+    await storage.add("glasses", title="修理眼镜")
+    said = [("user", "我的眼镜镜片松了。螺丝掉了。"), ("assistant", "可以用小螺丝刀")]
+    await storage.service.record_turn("glasses", texts=said, mode="sandboxed")
+    await storage.add("walk", title="등대에서 산책")
+    for search, expected in (
+        ("镜片", ["glasses"]),
+        ("螺丝", ["glasses"]),
+        ("修理", ["glasses"]),
+        ("镜", ["glasses"]),
+        ("望远镜", []),
+        ("등대", ["walk"]),
+    ):
+        assert await listed(storage, search=search) == expected, search
+    assert [text for _, text in await storage.store.words("glasses")] == ["修理眼镜", *(text for _, text in said)]
+
+
+async def test_an_index_from_before_is_divided_in_the_background(storage: SessionStorage) -> None:
+    await storage.add("walk", title="A walk")
+    async with storage.database.transaction() as connection:
+        for number in range(100, 160):
+            text = f"昨天去灯塔散步 {number}"
+            await connection.execute(
+                "INSERT INTO words (rowid, session, kind, body) VALUES (?, 'walk', 'user', ?)", (number, text)
+            )
+            await connection.execute("INSERT INTO words_of_session VALUES ('walk', ?)", (number,))
+        await connection.execute("DELETE FROM migrations WHERE name = 'm0009_divided_words'")
+    await storage.close()
+    await storage.open()
+    assert await listed(storage, search="灯塔") == []
+    assert await storage.store.divide_words()
+    assert await listed(storage, search="灯塔 159") == ["walk"]
+    assert await listed(storage, search="灯塔 100") == []
+    await Dividing(storage.store, storage.service.listing).run()
+    assert await listed(storage, search="灯塔 100") == ["walk"]
+    assert not await storage.store.divide_words()
+    assert (await storage.store.words("walk"))[1] == ("user", "昨天去灯塔散步 100")

@@ -258,6 +258,15 @@ def test_whether_notes_are_made_of_conversations_is_what_core_says(
     assert machine.results == snapshot
 
 
+def test_notes_that_modules_cannot_read_whole_are_named(machine: Machine, snapshot: SnapshotAssertion) -> None:
+    machine.well("notes", unread=[])
+    machine.warns(
+        "notes", unread=[{"path": f"Brain/entities/{n}.md", "problem": f"line {n}: This is not YAML"} for n in range(7)]
+    )
+    machine.skips("notes")
+    assert machine.results == snapshot
+
+
 def test_without_a_credential_the_model_of_this_machine_answers(machine: Machine, snapshot: SnapshotAssertion) -> None:
     machine.well("credentials")
     assert machine.results == snapshot

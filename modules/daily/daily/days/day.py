@@ -225,7 +225,7 @@ class Day:
 
     @cached_property
     def _said(self) -> dict[str, Mapping[str, Any]]:
-        if self.frontmatter is None or self.problem is not None:
+        if self.frontmatter is None:
             return {}
         said: dict[str, Mapping[str, Any]] = {
             key_of(name) or name: fields if isinstance(fields, dict) else {"audio": fields} if fields else {}

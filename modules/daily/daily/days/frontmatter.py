@@ -72,8 +72,11 @@ class Frontmatter:
 
     @classmethod
     def unreadable(cls, text: str) -> "Frontmatter":
-        """A text that stays as it is, whatever it says."""
-        return cls({}, text)
+        """A text that stays as it is, with the fields that can be read."""
+        data = front_matter.legible(text, BOUNDS)
+        if not isinstance(data.get(_ENTRIES), dict | None):
+            del data[_ENTRIES]
+        return cls(data, text)
 
     @property
     def text(self) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from parachute.core import ParachuteError, Unavailable, disk_error, is_passing, remove_database
+from parachute.core.full_text import searchable
 
 Result = TypeVar("Result")
 
@@ -16,12 +17,16 @@ _BUSY_SECONDS = 10
 
 
 class Database:
-    """`schema` is run at each opening. A file that is no database is put aside when `disposable`, since it can be made again."""
+    """`schema` is run at each opening, and may call `searchable`.
 
-    def __init__(self, path: Path, schema: str, *, disposable: bool = False) -> None:
+    A file that is no database, or one of another `form`, is removed when `disposable`, since it can be made again.
+    """
+
+    def __init__(self, path: Path, schema: str, *, disposable: bool = False, form: int = 0) -> None:
         self._path = path
         self._schema = schema
         self._disposable = disposable
+        self._form = form
         self._connection: sqlite3.Connection | None = None
         self._lock = threading.Lock()
         self._waiting: list[tuple[Callable[[sqlite3.Connection], Any], asyncio.Future[Any]]] = []
@@ -95,8 +100,11 @@ class Database:
             self._path.chmod(0o600)
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute(f"PRAGMA synchronous = {'NORMAL' if self._disposable else 'FULL'}")
+            connection.create_function("searchable", 1, searchable, deterministic=True)
             # Half of what SQLite would take as the file grows: the system keeps what is read often.
             connection.execute("PRAGMA cache_size = -1000")
+            if self._disposable and connection.execute("PRAGMA user_version").fetchone()[0] not in (0, self._form):
+                raise sqlite3.DatabaseError("it has another form")
             connection.executescript(self._schema)
         except BaseException:
             connection.close()

@@ -2,7 +2,6 @@
 
 import datetime
 import json
-import re
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +11,7 @@ from typing import Any
 from daily.days.day import Entry
 from daily.journal.database import Database
 from parachute.core import InvalidInput
+from parachute.core.full_text import any_of, quoted, readable, words
 from parachute.core.meaning import SURE, Queue
 from parachute.core.nearness import Work
 from parachute.core.stopwords import keywords
@@ -20,6 +20,9 @@ from parachute.core.stopwords import keywords
 _FILES_A_DAY = 8
 _ENTRIES_A_FILE = 1 << 20
 _DAY = _FILES_A_DAY * _ENTRIES_A_FILE
+
+_FORM = 2
+"""The number of the tables' form; an index of another one is made anew."""
 
 _SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS files (
@@ -31,8 +34,10 @@ CREATE TABLE IF NOT EXISTS entries (
 );
 CREATE INDEX IF NOT EXISTS entries_by_key ON entries (key) WHERE key != '';
 CREATE INDEX IF NOT EXISTS entries_by_path ON entries (path);
+CREATE VIEW IF NOT EXISTS searched AS
+    SELECT number, searchable(title) AS title, searchable(content) AS content FROM entries;
 CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5 (
-    title, content, content = 'entries', content_rowid = 'number',
+    title, content, content = 'searched', content_rowid = 'number',
     tokenize = "unicode61 remove_diacritics 2", prefix = '2 3'
 );
 CREATE TABLE IF NOT EXISTS days (number INTEGER PRIMARY KEY, entries INTEGER NOT NULL);
@@ -44,10 +49,10 @@ CREATE TRIGGER IF NOT EXISTS entries_uncounted AFTER DELETE ON entries BEGIN
     UPDATE days SET entries = entries - 1 WHERE number = old.number / {_DAY};
 END;
 CREATE TRIGGER IF NOT EXISTS entries_added AFTER INSERT ON entries BEGIN
-    INSERT INTO words (rowid, title, content) VALUES (new.number, new.title, new.content);
+    INSERT INTO words (rowid, title, content) VALUES (new.number, searchable(new.title), searchable(new.content));
 END;
 CREATE TRIGGER IF NOT EXISTS entries_removed AFTER DELETE ON entries BEGIN
-    INSERT INTO words (words, rowid, title, content) VALUES ('delete', old.number, old.title, old.content);
+    INSERT INTO words (words, rowid, title, content) VALUES ('delete', old.number, searchable(old.title), searchable(old.content));
 END;
 """  # noqa: S608 - a number of our own
 LACKING = Queue(
@@ -65,7 +70,6 @@ _DAY_AT = (
 
 _INSERT = f"INSERT INTO entries ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
 _INSERT_FILE = "INSERT OR REPLACE INTO files (path, date, modified, size, problem) VALUES (?, ?, ?, ?, ?)"
-_WORD = re.compile(r"\w+")
 _MOST_WORDS = 20
 
 
@@ -96,7 +100,7 @@ class Index:
     """The database; each call is done in a thread of its own."""
 
     def __init__(self, path: Path) -> None:
-        self._database = Database(path, _SCHEMA + LACKING.schema, disposable=True)
+        self._database = Database(path, _SCHEMA + LACKING.schema, disposable=True, form=_FORM)
         self.changed: Callable[[], None] = lambda: None
         """Called after each change, in some thread."""
 
@@ -123,7 +127,7 @@ class Index:
 
     async def complete(self) -> None:
         """Record that all files were read."""
-        await self._database.run(lambda connection: connection.execute("PRAGMA user_version = 1"))
+        await self._database.run(lambda connection: connection.execute(f"PRAGMA user_version = {_FORM}"))
 
     async def put(self, changes: Sequence[tuple[Indexed, Sequence[Entry]]], gone: Sequence[str] = ()) -> list[str]:
         """Take over what files say now, and forget those that are gone; the keys of entries whose text is another one."""
@@ -192,11 +196,12 @@ class Index:
 
     async def search(self, text: str, first: str, last: str, limit: int) -> list[Found]:
         """Entries with all the words of a text, the last one perhaps unfinished (from two letters on), newest first; error: InvalidInput."""
-        words = _WORD.findall(text)[:_MOST_WORDS]
+        asked = words(text)[:_MOST_WORDS]
         bounds = _first(first), _first(last, 1)
         columns = ", ".join(f"entries.{name.strip()}" for name in _COLUMNS.split(","))
-        if words:
-            wanted = " ".join(f'"{word}"' for word in words) + ("*" if len(words[-1]) > 1 else "")
+        if asked:
+            last = quoted(asked[-1], is_unfinished=len(asked[-1]) > 1)
+            wanted = " ".join([*map(quoted, asked[:-1]), last]).strip() or '""'
             query = (
                 f"SELECT {columns}, snippet(words, -1, '', '', '…', 24) FROM words JOIN entries ON number = words.rowid "  # noqa: S608
                 "WHERE words MATCH ? AND words.rowid >= ? AND words.rowid < ? ORDER BY words.rowid DESC LIMIT ?"
@@ -215,15 +220,15 @@ class Index:
 
     async def search_any(self, text: str, first: str, last: str, limit: int) -> list[tuple[Found, bool]]:
         """Entries with some of the words that tell, the best first, and whether they tell them from most others."""
-        words = keywords(_WORD.findall(text)[:_MOST_WORDS])
+        wanted = any_of(keywords(words(text)[:_MOST_WORDS]))
         columns = ", ".join(f"entries.{name.strip()}" for name in _COLUMNS.split(","))
         query = (
             f"SELECT {columns}, snippet(words, -1, '', '', '…', 24), words.rank FROM words JOIN entries ON number = words.rowid "  # noqa: S608
             "WHERE words MATCH ? AND words.rowid >= ? AND words.rowid < ? ORDER BY words.rank LIMIT ?"
         )
-        values = (" OR ".join(f'"{word}"' for word in words), _first(first), _first(last, 1), limit)
+        values = (wanted, _first(first), _first(last, 1), limit)
         rows = (
-            await self._database.run(lambda connection: connection.execute(query, values).fetchall()) if words else []
+            await self._database.run(lambda connection: connection.execute(query, values).fetchall()) if wanted else []
         )
         # bm25 is below zero, and lower is better, without an end.
         return [(_found(row[:-1]), -row[-1] / (5 - row[-1]) >= SURE) for row in rows]
@@ -300,4 +305,5 @@ def _first(date: str, days: int = 0) -> int:
 
 def _found(row: tuple[Any, ...]) -> Found:
     number, key, date, path, title, content, fields = row[:7]
-    return Found(number, date, path, Entry(key, title, content, json.loads(fields)), row[7] if len(row) > 7 else None)
+    snippet = readable(row[7]) if len(row) > 7 and row[7] else None
+    return Found(number, date, path, Entry(key, title, content, json.loads(fields)), snippet)

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 
 from parachute.core import InvalidInput
+from parachute.core.conflict_copies import original_of
 
 ROOT = "Daily"
 JOURNALS = f"{ROOT}/journals"
@@ -15,6 +16,8 @@ CONFLICT = ".conflict-"
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _FILE = re.compile(rf"{JOURNALS}/({_DATE.pattern})(\.[^/]+)?\.md")
+_DAY_IN_A_NAME = re.compile(r"(?<![0-9])([0-9]{4})[-_./ ]?([0-9]{2})[-_./ ]?([0-9]{2})(?![0-9])")
+"""As Logseq and Obsidian name days: 2024_01_15, 2024-01-15 Monday, 2024/01/15."""
 _MOST_FILES = 7
 
 
@@ -28,7 +31,16 @@ def checked_date(text: str, field: str = "date") -> str:
 def date_of(path: str) -> str | None:
     """The day that a file of the journal is about; None for all other files, and for conflict copies."""
     found = _FILE.fullmatch(path)
-    return found[1] if found and _is_date(found[1]) and CONFLICT not in path else None
+    return found[1] if found and _is_date(found[1]) and original_of(path) is None else None
+
+
+def day_meant(path: str) -> str | None:
+    """The day that the name of a file means to people which is not read; None for all other files."""
+    inside = path.removeprefix(f"{JOURNALS}/")
+    if date_of(path) or original_of(path) or any(part.startswith(".") for part in inside.split("/")):
+        return None
+    found = [f"{year}-{month}-{day}" for year, month, day in _DAY_IN_A_NAME.findall(inside)]
+    return next((date for date in reversed(found) if _is_date(date)), None)
 
 
 def files_of(date: str) -> Iterator[str]:

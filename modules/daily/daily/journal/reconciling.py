@@ -10,8 +10,9 @@ from typing import Any
 
 from daily.days.day import Day, Entry, Written
 from daily.journal.index import Index, Indexed
-from daily.journal.names import CONFLICT, JOURNALS, date_of
+from daily.journal.names import JOURNALS, date_of, day_meant
 from parachute.core import ParachuteError
+from parachute.core.conflict_copies import original_of
 
 log = logging.getLogger("parachute.module")
 
@@ -37,6 +38,8 @@ class Reconciler:
         self._again: asyncio.Task[None] | None = None
         self._last = 0.0
         self.conflicts: list[str] = []
+        self.misnamed: dict[str, str] = {}
+        """Files that are not read, with the day that each means."""
         self.edited: Callable[[list[str]], None] = lambda keys: None
         """Called with the keys of entries that somebody has changed in their files."""
 
@@ -72,12 +75,13 @@ class Reconciler:
     async def everything(self) -> None:
         """Bring the index up to date with all files."""
         async with self._scanning:
-            scanned = await self._files.scan(f"{JOURNALS}/*.md")
+            scanned = await self._files.scan(f"{JOURNALS}/**/*.md")
             known = await self._index.files()
             # Nobody has edited what an index that is made anew reads for the first time.
             is_new = self._last == 0.0 and await self._index.is_new()
             there = {path: (modified, size) for path, modified, size in scanned if date_of(path)}
-            self.conflicts = [path for path, _, _ in scanned if CONFLICT in path]
+            self.conflicts = [path for path, _, _ in scanned if original_of(path)]
+            self.misnamed = {path: date for path, _, _ in scanned if (date := day_meant(path))}
             gone = [path for path in known if path not in there]
             changed = [path for path, stamp in there.items() if _stamp(known.get(path)) != stamp]
             for start in range(0, max(len(changed), 1), _BATCH):

@@ -241,6 +241,10 @@ class Journal:
         ]
         copy = "Two devices changed this file at the same time: compare it with the one beside it, and delete it then."
         found += [{"path": path, "problem": copy} for path in self.reconciler.conflicts]
+        for path, date in self.reconciler.misnamed.items():
+            wanted = f"{names.JOURNALS}/{date}.md"
+            named = f"It is not read, because its day is {wanted}: rename it to that, or move its text there."
+            found.append({"path": path, "problem": named})
         for key in await self.index.twice():
             entry = await self.index.get(key)
             if entry is not None:

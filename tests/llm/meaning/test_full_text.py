@@ -1,0 +1,34 @@
+"""The index of words of the vault's files."""
+
+from contextlib import closing
+from pathlib import Path
+
+from parachute.llm.meaning import full_text
+from parachute.llm.meaning.store import Store
+
+_BEFORE = """
+CREATE TABLE marks (text INTEGER PRIMARY KEY, mark TEXT NOT NULL);
+CREATE VIRTUAL TABLE full_text USING fts5 (key, text, content = 'texts', content_rowid = 'number');
+CREATE TRIGGER full_text_added AFTER INSERT ON texts WHEN new.collection = 'files' BEGIN
+    INSERT INTO full_text (rowid, key, text) VALUES (new.number, new.key, new.text);
+END;
+"""
+
+
+def test_an_index_from_before_finds_words_of_every_script(tmp_path: Path) -> None:
+    with closing(Store.open(tmp_path / "index.db")) as store:
+        store.connection.executescript(_BEFORE)
+        store.put("files", {"a.md": "昨天去灯塔散步", "b.md": "The harbour"}, ())
+        store.put("brain", {"c": "灯塔"}, ())
+    for _ in range(2):
+        with closing(Store.open(tmp_path / "index.db")) as store:
+            full_text.prepare(store)
+            (hit,) = full_text.search(store, "files", "散步", 5)
+            assert (hit.key, hit.has_all, hit.snippet) == ("a.md", True, "昨天去灯塔散步")
+            (hit,) = full_text.search(store, "files", "灯塔大海", 5)
+            assert (hit.key, hit.has_all) == ("a.md", False)
+            assert [hit.key for hit in full_text.search(store, "files", "harb", 5)] == ["b.md"]
+            store.put("files", {"d.md": "海边的灯塔"}, ["b.md"])
+            assert {hit.key for hit in full_text.search(store, "files", "灯塔", 5)} == {"a.md", "d.md"}
+            store.put("files", {"b.md": "The harbour"}, ["d.md"])
+            store.connection.execute("INSERT INTO full_text (full_text, rank) VALUES ('integrity-check', 1)")
