@@ -16,7 +16,7 @@ IMPORT = "import"
 IMPORTED_KINDS = {"user": "imported_user", "assistant": "imported_assistant"}
 """The kinds of its texts in the search: nothing takes them for words that were said here."""
 
-_SOURCES = ("parachute", "chatgpt", "claude", *BOT_SOURCES)
+_SOURCES = ("parachute", "chatgpt", "claude", "openwebui", *BOT_SOURCES)
 _TITLE = 250
 _MOST = 10_000_000
 
