@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 from parachute.core import InvalidInput
 from parachute.core.values import convert
 
-Kind = Literal["chatgpt", "claude", "parachute", "obsidian", "brain"]
+Kind = Literal["chatgpt", "claude", "openwebui", "parachute", "obsidian", "brain"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 State = Literal["receiving", "waiting", "running", "done", "failed", "cancelled", "interrupted", "undoing", "undone"]

@@ -11,7 +11,6 @@ from reading_once import read
 from tests.chat.imports.exports import packed
 
 LIBRECHAT = {"conversationId": "8", "endpoint": "openAI", "messages": [{"messageId": "1", "text": "Hello"}]}
-OPEN_WEBUI = [{"id": "9", "chat": {"title": "T", "models": ["llama3"], "history": {"messages": {}, "currentId": "b"}}}]
 GEMINI = [{"header": "Gemini Apps", "title": "Prompted hello", "time": "2026-01-01T00:00:00.000Z"}]
 DEEPSEEK = [{"id": "d", "mapping": {"1": {"message": {"fragments": [{"type": "REQUEST", "content": "Hi"}]}}}}]
 
@@ -19,7 +18,7 @@ DEEPSEEK = [{"id": "d", "mapping": {"1": {"message": {"fragments": [{"type": "RE
 @pytest.mark.parametrize("kind", ["auto", "chatgpt", "claude"])
 @pytest.mark.parametrize(
     ("value", "program"),
-    [(LIBRECHAT, "LibreChat"), (OPEN_WEBUI, "Open WebUI"), (GEMINI, "Gemini"), (DEEPSEEK, "DeepSeek")],
+    [(LIBRECHAT, "LibreChat"), (GEMINI, "Gemini"), (DEEPSEEK, "DeepSeek")],
 )
 def test_an_export_of_another_program_is_named(tmp_path: Path, kind: str, value: Any, program: str) -> None:
     found = read(tmp_path, json.dumps(value).encode(), kind)
@@ -54,3 +53,10 @@ def test_separators_of_windows(tmp_path: Path) -> None:
     data = data.replace(b"Notes-Boats-a.md", b"Notes\\Boats\\a.md").replace(b"Notes-..-b.md", b"Notes\\..\\b.md")
     found = read(tmp_path, data, "obsidian")
     assert (found.files, found.left_out) == ({"Boats/a.md": b"A"}, {"unsafe_names": 1})
+
+
+def test_what_is_nested_too_deeply_is_no_success(tmp_path: Path) -> None:
+    message: dict[str, Any] = {}
+    for _ in range(60):
+        message = {"children": [message]}
+    assert len(read(tmp_path, json.dumps({**LIBRECHAT, "messages": [message]}).encode()).errors) == 1

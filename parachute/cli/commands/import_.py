@@ -69,6 +69,11 @@ def claude(path: Path = _FILE, dry_run: bool = _DRY, archived: bool = _ARCHIVED,
     _import("claude", path, dry_run, archived, as_json)
 
 
+def openwebui(path: Path = _FILE, dry_run: bool = _DRY, archived: bool = _ARCHIVED, as_json: bool = JSON) -> None:
+    """Import the conversations of Open WebUI, as its "export all chats" writes them."""
+    _import("openwebui", path, dry_run, archived, as_json)
+
+
 def parachute(path: Path = _FOLDER, dry_run: bool = _DRY, archived: bool = _ARCHIVED, as_json: bool = JSON) -> None:
     """Import the conversations of an older Parachute: its vault, its database, or conversations kept as Markdown."""
     _import("parachute", path, dry_run, archived, as_json)
@@ -144,7 +149,7 @@ def keep(days: int = _DAYS, as_json: bool = JSON) -> None:
         raise typer.Exit(1)
 
 
-app = group(chatgpt, claude, parachute, obsidian, brain, file, list_, undo, cancel, expiring, keep)
+app = group(chatgpt, claude, openwebui, parachute, obsidian, brain, file, list_, undo, cancel, expiring, keep)
 
 
 def _import(kind: str, path: Path, dry_run: bool, archived: bool, as_json: bool, *, contexts: bool = False) -> None:

@@ -4,7 +4,7 @@ import zipfile
 from collections.abc import Callable
 from typing import Any
 
-from imports.reading import chatgpt, claude, claude_projects, foreign
+from imports.reading import chatgpt, claude, claude_projects, foreign, openwebui
 from imports.reading.archive import Archive, Entry, Refused
 from imports.reading.json_values import OVERSIZED, Readable, elements
 from imports.reading.kind import category_of, is_export_file
@@ -28,6 +28,7 @@ class Chats:
         self._projects = claude_projects.Projects()
         self._has_found = False
         self._unknown = 0
+        self._is_too_long = False
         self._missing: list[str] = []
 
     def read_archive(self, archive: Archive) -> None:
@@ -46,6 +47,8 @@ class Chats:
             )
         if self._missing:
             self._output.say(left_out={f"archives_missing:{name}": 1 for name in self._missing})
+        if self._is_too_long and not self._has_found:
+            raise Refused("Nothing in it could be read: it has more than 48 MB in one piece, or is nested too deeply.")
         if self._unknown and not self._has_found:
             raise foreign.refuse(None)
 
@@ -97,6 +100,7 @@ class Chats:
         for value in elements(file):
             if value is OVERSIZED:
                 self._output.say(left_out={"too_long": 1})
+                self._is_too_long = True
             elif (names := foreign.manifest_names(value)) is not None:
                 self._missing += [name for name in names if name not in (beside or set())]
             elif program := foreign.program_of(value):
@@ -111,6 +115,10 @@ class Chats:
         if chatgpt.is_one(value):
             self._expect(chatgpt.SOURCE)
             for found in chatgpt.read(value):
+                self._output.conversation(found)
+        elif openwebui.is_one(value):
+            self._expect(openwebui.SOURCE)
+            for found in openwebui.read(value):
                 self._output.conversation(found)
         elif claude.is_one(value) or claude.is_design(value):
             self._expect(claude.SOURCE)

@@ -92,7 +92,7 @@ class Reading:
 
     def _read_archive(self, archive: Archive) -> None:
         match self._kind:
-            case "auto" | "chatgpt" | "claude":
+            case "auto" | "chatgpt" | "claude" | "openwebui":
                 self._chats().read_archive(archive)
             case "parachute":
                 self._read_parachute(archive)

@@ -6,7 +6,7 @@ from typing import Any
 from imports.reading.archive import Refused
 from imports.reading.conversation import fields_of, items_of, text_of
 
-READ = "Exports of ChatGPT and Claude, and the conversations of an older Parachute, are read"
+READ = "Exports of ChatGPT, Claude and Open WebUI, and the conversations of an older Parachute, are read"
 _NODES = 5
 
 
@@ -15,9 +15,6 @@ def program_of(value: Any) -> str | None:
     found = fields_of(value)
     if "conversationId" in found and isinstance(found.get("messages"), list):
         return "LibreChat"
-    chat = fields_of(found.get("chat"))
-    if "history" in chat or ("models" in chat and "messages" in chat):
-        return "Open WebUI"
     header = text_of(found.get("header")).lower()
     if header and "time" in found and "title" in found:
         return "Gemini, from Google Takeout" if "gemini" in header or "bard" in header else "Google Takeout"

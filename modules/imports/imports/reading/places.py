@@ -10,7 +10,7 @@ from parachute.core.sessions import Brought, BroughtMessage, digest
 AskBrought = Callable[[str], Brought | None]
 """Says what an import has brought of a session; None where no import brought it."""
 
-NAMES = {"chatgpt": "ChatGPT", "claude": "Claude"}
+NAMES = {"chatgpt": "ChatGPT", "claude": "Claude", "openwebui": "Open WebUI"}
 
 
 @dataclass(slots=True)
