@@ -14,7 +14,8 @@ from msgspec import Struct, field
 
 from parachute.base.clock import as_text, now
 from parachute.chat.claude_code_import.models import Found, Summary
-from parachute.chat.sessions.events import event_of
+from parachute.chat.sessions.branches import Branches
+from parachute.chat.sessions.events import event_of, row_of
 from parachute.chat.sessions.messages import assistant_text, user_text
 from parachute.chat.sessions.speakers import COMMAND
 from parachute.sandbox.engines.models import encoded_directory
@@ -128,24 +129,27 @@ def summary_of(file: IO[bytes], found: Found, project: str | None) -> Summary | 
 
 def messages_of(file: IO[bytes]) -> list[dict[str, Any]]:
     """The newest messages that have a text, oldest first, in the app's form (contract, section 7)."""
-    newest: deque[dict[str, Any]] = deque()
-    size = 0
+    newest: deque[tuple[int, dict[str, Any]]] = deque()
+    branches, size = Branches(), 0
     for line in _lines(file, _READ, _LONG_LINE):
-        found = event_of(line)
-        text = found and (user_text(found[0]) or assistant_text(found[0]))
-        if found and text:
-            time = found[0].get("timestamp")
-            newest.append(
-                {
-                    "type": found[0]["type"],
-                    "content": text[:_MESSAGE],
-                    "timestamp": time if isinstance(time, str) else None,
-                }
-            )
-            size += len(newest[-1]["content"])
+        if (row := row_of(line)) is None:
+            continue
+        branches.add(row)
+        event = row.shown[0] if row.shown else {}
+        text = event and (user_text(event) or assistant_text(event))
+        if text:
+            time = event.get("timestamp")
+            shown = {
+                "type": event["type"],
+                "content": text[:_MESSAGE],
+                "timestamp": time if isinstance(time, str) else None,
+            }
+            newest.append((branches.count - 1, shown))
+            size += len(shown["content"])
             while len(newest) > _MESSAGES or size > _ALL_MESSAGES:
-                size -= len(newest.popleft()["content"])
-    return list(newest)
+                size -= len(newest.popleft()[1]["content"])
+    gone = branches.taken_back()
+    return [shown for number, shown in newest if number not in gone]
 
 
 def clean(text: str, limit: int) -> str:

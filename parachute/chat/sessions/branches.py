@@ -1,6 +1,6 @@
 """Branches of a conversation: what a person took back stands in the transcript still, and the model is not sent it any more."""
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -9,6 +9,7 @@ from msgspec import Struct, field
 from parachute.chat.sessions.events import BOUNDARY, Row
 from parachute.chat.sessions.messages import user_text
 
+_JUDGED = 200_000
 _HIDDEN = 100_000
 """Lines that are not shown and may lie between two that are."""
 
@@ -75,6 +76,28 @@ class Tree(Struct):
         self._others[name] = shown
         if len(self._others) > _HIDDEN:
             self._others.popitem(last=False)
+
+
+class Branches(Struct):
+    """The branches of a file that is read from its beginning to its end; only of the newest lines, of very many."""
+
+    tree: Tree = field(default_factory=Tree)
+    marks: deque[Mark] = field(default_factory=lambda: deque(maxlen=_JUDGED))
+    count: int = 0
+
+    def add(self, row: Row) -> None:
+        """Take the next row in."""
+        if row.shown is None:
+            self.tree.pass_over(row)
+            return
+        self.marks.append(self.tree.mark(row, row.shown[0]))
+        self.count += 1
+
+    def taken_back(self) -> set[int]:
+        """The numbers of the shown lines that were taken back, counted from 0."""
+        first = self.count - len(self.marks)
+        self.tree.is_whole = first == 0
+        return {first + place for place in taken_back(list(self.marks), self.tree)}
 
 
 def taken_back(marks: Sequence[Mark], tree: Tree) -> set[int]:

@@ -8,9 +8,10 @@ COMMAND = "local_command"
 
 _COMMAND = re.compile(r"<command-name>(.*?)</command-name>.*?(?:<command-args>(.*?)</command-args>|\Z)", re.DOTALL)
 _SHELL = re.compile(r"<bash-input>(.*)</bash-input>", re.DOTALL)
-_OUTPUT = re.compile(r"<(local-command-std(?:out|err)|bash-std(?:out|err))>(.*?)</\1>\s*", re.DOTALL)
+_OUTPUT = re.compile(r"<(local-command-std(?:out|err)|bash-(?:std(?:out|err)|exit-code))>(.*?)</\1>\s*", re.DOTALL)
 _NOTICE = re.compile(
-    r"<(system-reminder|task-notification|teammate-message|ide_[a-z_]+|local-command-caveat|new-diagnostics|mcp-server-note)"
+    r"<(system-reminder|task-notification|teammate-message|cross-session-message|ide_[a-z_]+|local-command-caveat|tick"
+    r"|new-diagnostics|mcp-server-note|remote-review|forked-skill-launch|message-files-missing|message-files-moved)"
     r"(?: [^<>]*)?>.*?</\1>\s*",
     re.DOTALL,
 )
@@ -64,7 +65,8 @@ def _attribute_text(event: dict[str, Any], content: str) -> bool:
     elif found := _SHELL.fullmatch(content.strip()):
         said = f"!{found[1].strip()}"
     elif output := _all(_OUTPUT, content):
-        text = _COLOURS.sub("", "\n".join(filter(None, (part[1].strip() for part in output))))
+        parts = (words.strip() for kind, words in output if kind != "bash-exit-code")
+        text = _COLOURS.sub("", "\n".join(filter(None, parts)))
         event["type"], event["subtype"] = "assistant", COMMAND
         event["message"] = {"role": "assistant", "content": [{"type": "text", "text": text}]}
         return bool(text)

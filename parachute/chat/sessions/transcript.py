@@ -13,7 +13,7 @@ from msgspec import Struct, field, to_builtins
 from parachute.base.answers import Answer
 from parachute.base.errors import InvalidInput
 from parachute.base.folders import Folder
-from parachute.chat.sessions.branches import Mark, Tree, taken_back
+from parachute.chat.sessions.branches import Branches, Mark, Tree, taken_back
 from parachute.chat.sessions.events import Row, row_of
 from parachute.chat.sessions.outline import Segment, ShownSegment
 
@@ -136,13 +136,10 @@ def events_in(path: Path | None, *, with_taken_back: bool = False) -> Iterator[d
 
 
 def _gone(file: IO[bytes]) -> set[int]:
-    tree, marks = Tree(), []
+    branches = Branches()
     for _, row in read_rows(file):
-        if row.shown is None:
-            tree.pass_over(row)
-        else:
-            marks.append(tree.mark(row, row.shown[0]))
-    return taken_back(marks, tree)
+        branches.add(row)
+    return branches.taken_back()
 
 
 def read_events(file: IO[bytes], start: int = 0, end: int = FILE_LIMIT) -> Iterator[tuple[int, dict[str, Any], bytes]]:

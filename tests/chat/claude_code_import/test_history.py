@@ -9,6 +9,7 @@ import pytest
 
 from parachute.base.errors import NotFound
 from parachute.chat.claude_code_import.history import History
+from tests.chat.sessions.shapes import SHAPES, Talk
 from tests.support.errors import raises
 
 from .writing import LATER, NOON, said, talk, write
@@ -55,6 +56,15 @@ def test_what_a_conversation_says_of_itself(claude: Path) -> None:
         "projectPath": "/home/ada/my-boat",
         "projectDisplayName": "home/ada/my-boat",
     }
+
+
+def test_what_was_taken_back_is_not_shown_before_it_is_adopted(claude: Path) -> None:
+    talk = Talk()
+    SHAPES["branches: gone back"](talk)
+    history = History(claude)
+    found = history.find(write(claude, "/a", talk.content))[0]
+    shown = [(each["type"], each["content"]) for each in history.messages(found)]
+    assert shown == [("user", "asked1"), ("assistant", "answered2"), ("user", "asked7"), ("assistant", "answered8")]
 
 
 def test_a_question_with_a_large_picture_is_read(claude: Path) -> None:

@@ -67,7 +67,7 @@ def imports(storage: SessionStorage) -> Imports:
 async def test_it_grows_is_found_and_is_as_before_after_an_undo(imports: Imports) -> None:
     service = imports.storage.service
     assert await imports.bring(JANUARY, 2, updated="2026-01-01T00:00:00.000Z") == ["a"]
-    grown = {"grows": 2, "updated": "2026-02-01T00:00:00.000Z", "title": "Varnish in winter"}
+    grown: dict[str, Any] = {"grows": 2, "updated": "2026-02-01T00:00:00.000Z", "title": "Varnish in winter"}
     assert await imports.bring(FEBRUARY, 4, **grown) == ["a"]
     found = await service.get("a")
     assert (found.message_count, found.updated_at, found.title) == (4, "2026-02-01T00:00:00.000Z", "Varnish in winter")

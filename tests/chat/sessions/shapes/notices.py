@@ -93,6 +93,20 @@ def a_command_of_the_shell(talk: Talk) -> None:
     talk.turn()
 
 
+def a_command_of_the_shell_that_failed(talk: Talk) -> None:
+    talk.turn()
+    talk.notes(f"<bash-input>ls {talk.mark('asked')}</bash-input>")
+    output = f"<bash-stdout></bash-stdout><bash-stderr>{talk.mark('noted')}</bash-stderr>"
+    talk.notes(f"{output}<bash-exit-code>1</bash-exit-code>")
+    talk.turn()
+
+
+def a_message_of_another_session(talk: Talk) -> None:
+    talk.turn()
+    talk.notes(f'<cross-session-message from="x">{talk.mark("noted")}</cross-session-message>')
+    talk.answers()
+
+
 def a_command_of_the_program(talk: Talk) -> None:
     talk.turn()
     talk.notes("<local-command-caveat>noted</local-command-caveat>", isMeta=True)
