@@ -87,7 +87,7 @@ async def test_an_answer_from_before_the_login_does_not_end_it(servers: RemoteSe
     await servers.sign_in("notes")
     server.control("release")
     assert len((await servers.service.offer("notes")).tools) == 2
-    assert len(await early) == 2
+    assert len((await early).tools) == 2
     assert servers.catalog.get("notes").is_signed_in
 
 
