@@ -58,11 +58,13 @@ async def test_each_step_of_a_turn_counts_and_old_ones_are_forgotten(tmp_path: P
         assert known == {_digest(f"{number}\n") for number in range(5, 25)}
 
 
-async def test_what_a_file_of_instructions_imports_waits_for_what_came_from_elsewhere(world: World) -> None:
-    world.write("AGENTS.md", "@docs/rules.md `@docs/plain.md`\n")
-    for name in ("rules", "more", "plain"):
-        world.write(f"docs/{name}.md", "@more.md\n")
-    script = "for name in rules more plain; do echo agent > docs/$name.md; done"
-    await world.turn(script, origin=lambda: Origin.WEB)
-    assert await world.reasons() == {"docs/rules.md": "origin", "docs/more.md": "origin"}
-    assert world.read("docs/plain.md") == "agent\n"
+@pytest.mark.long
+async def test_what_a_file_of_instructions_imports_waits_for_what_came_from_elsewhere(tmp_path: Path) -> None:
+    async with World(tmp_path) as world:
+        world.write("AGENTS.md", "@docs/rules.md `@docs/plain.md`\n")
+        for name in ("rules", "more", "plain"):
+            world.write(f"docs/{name}.md", "@more.md\n")
+        script = "for name in rules more plain; do echo agent > docs/$name.md; done"
+        await world.turn(script, origin=lambda: Origin.WEB)
+        assert await world.reasons() == {"docs/rules.md": "origin", "docs/more.md": "origin"}
+        assert world.read("docs/plain.md") == "agent\n"

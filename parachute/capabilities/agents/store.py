@@ -36,7 +36,7 @@ _OTHERS = (".agents", "agents")
 _FIELDS = frozenset({"name", "description", "tools", "model"})
 """Fields that whoever changes an agent has seen."""
 
-MOST = 200
+MOST = 1_000
 """Agents of one folder."""
 
 
@@ -259,6 +259,10 @@ class AgentStore(AnsweringAgents):
                 names = sorted((name, signature) for name, signature in files if _is_agent(name))
                 for name, signature in names[:MOST]:
                     yield self._current(place, folder, name, signature)
+                for name, _ in names[MOST : MOST + 1]:
+                    problem = f"A folder gives {MOST:,} agents: this one, and those after it, are left out."
+                    path = self._vault.relative(place.path(name))
+                    yield Agent(name, "", "", None, None, None, place.source, path, problem=problem)
         except OSError:
             return  # there is no such folder, or a link in its place
 

@@ -25,6 +25,7 @@ _LEAVE_SECONDS = 10.0
 _MOST_LINKS, _LINK_SECONDS = 8, 20.0
 """Links of one result that are followed, and the longest wait for each."""
 
+_LONGEST_REASON = 800
 _PAGES = 20
 Answer = TypeVar("Answer")
 
@@ -289,6 +290,10 @@ class Client:
         while isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]
         # What checks messages adds the address of its own documentation.
-        said = self._link.cleaned(" ".join(str(error).partition("For further information")[0].split()))[:300]
+        said = str(error).partition("For further information")[0]
+        # Some servers say only there what is wrong.
+        if (data := getattr(getattr(error, "error", None), "data", None)) is not None:
+            said += f" ({data if isinstance(data, str) else json.dumps(data)})"
+        said = self._link.cleaned(" ".join(said.split()))[:_LONGEST_REASON]
         text = said or type(error).__name__
         return text if text.endswith(".") else f"{text}."

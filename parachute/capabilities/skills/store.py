@@ -33,7 +33,7 @@ KIND = "skills"
 _OTHERS = (".skills",)
 """Further folders of the vault."""
 
-MOST = 300
+MOST = 1_000
 """Skills of one folder."""
 
 _FIELDS = frozenset({"name", "description"})
@@ -238,6 +238,10 @@ class SkillStore:
                     signatures = _signatures(folder, entry, min(left, MOST_FILES))
                     left -= len(signatures)
                     yield self._current(place, folder, entry.name, signatures)
+                for entry in entries[MOST : MOST + 1]:
+                    problem = f"A folder gives {MOST:,} skills: this one, and those after it, are left out."
+                    path = self._vault.relative(place.path(entry.name))
+                    yield FoundSkill(Skill(entry.name, "", place.source, path, problem=problem), place)
         except OSError:
             return  # there is no such folder, or a link in its place
 

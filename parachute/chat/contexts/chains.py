@@ -49,11 +49,11 @@ def read_chain(
             found = reader.file(top, root, place) if is_file else None
             if found is None or found.problem == "missing":
                 is_file, found = False, reader.in_folder(top, root, place)
-            lies_in = place.rpartition("/")[0] if is_file else place
+            above = place.rpartition("/")[0] if is_file else place
             if level == "direct" or found.problem != "missing":
-                files += bringing.file(found, place, level, lies_in)
+                files += bringing.file(found, place, level, above)
             if not is_file:
-                files += bringing.rules(place, level, lies_in)
+                files += bringing.rules(place, level, above)
     for folder in outside:
         with suppress(OSError), Folder.open_unlinked(folder) as top:
             found, bringing = reader.in_folder(top, folder, ""), Bringing(reader, top, folder)

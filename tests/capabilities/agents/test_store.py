@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound, ParachuteError, Unavailable
-from parachute.capabilities.agents.store import AgentStore
+from parachute.capabilities.agents.store import MOST, AgentStore
 from parachute.capabilities.texts import etag_of
 from parachute.config.vault.service import Vault
 from tests.capabilities.agents.stores import agent_store
@@ -240,3 +240,11 @@ def test_a_wrong_change_changes_nothing(vault: Vault, store: AgentStore, wrong: 
         store.change(**{"name": "sailor", "prompt": "You are a cook.", **wrong})  # type: ignore[arg-type]
     assert refused.value.key == key
     assert (path.read_text(), broken.read_text()) == (SAILOR, "---\nname: broken\n")
+
+
+def test_a_folder_with_more_agents_than_are_read_says_so(vault: Vault, store: AgentStore) -> None:
+    for number in range(MOST + 2):
+        write(vault.root / f".claude/agents/a{number:04}.md", f"Number {number}.")
+    found = store.found()
+    assert [each.name for each in found if each.problem] == [f"a{MOST:04}.md"]
+    assert len(found) == MOST + 1

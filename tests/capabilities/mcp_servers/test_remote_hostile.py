@@ -1,6 +1,7 @@
 """Servers elsewhere that mean no good: each costs an error, and everybody else goes on."""
 
 import asyncio
+import codecs
 import gzip
 import json
 from collections.abc import AsyncIterator
@@ -330,3 +331,18 @@ async def test_what_a_server_answers_is_in_no_log(servers: RemoteServers, caplog
         assert "secret-header" not in str(failed.value)
     assert "secret-header" not in caplog.text
     assert json.dumps(failed.value.as_json())
+
+
+async def test_the_reason_of_a_refusal_reaches_the_agent_also_behind_a_mark(servers: RemoteServers) -> None:
+    async def refuse(asked: Asked) -> bool | None:
+        if asked.what != "tools/call" or asked.message is None:
+            return False
+        error = {"code": -32602, "message": "Invalid params", "data": {"field": "depth is missing"}}
+        document = json.dumps({"jsonrpc": "2.0", "id": asked.message["id"], "error": error})
+        await asked.say(200, codecs.BOM_UTF8 + document.encode(), content_type="application/json")
+        return None
+
+    async with hostile_server(refuse) as server:
+        servers.put("odd", server.url)
+        with raises("server_asked_in_vain", names="depth is missing"):
+            await servers.service.call("odd", "act", {})

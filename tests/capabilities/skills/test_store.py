@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound, ParachuteError, Unavailable
-from parachute.capabilities.skills.store import SkillStore
+from parachute.capabilities.skills.store import MOST, SkillStore
 from parachute.capabilities.texts import etag_of
 from parachute.config.vault.service import Vault
 from tests.support.bad_names import BAD_NAMES
@@ -215,3 +215,11 @@ def test_a_wrong_change_changes_nothing(vault: Vault, store: SkillStore, wrong: 
         store.change(**{"name": "tides", "content": "Look it up.", **wrong})
     assert refused.value.key == key
     assert path.read_text() == TIDES
+
+
+def test_a_folder_with_more_skills_than_are_read_says_so(vault: Vault, store: SkillStore) -> None:
+    for number in range(MOST + 2):
+        write(vault.root / f".claude/skills/s{number:04}.md", f"Number {number}.")
+    found = [each.skill for each in store.found()]
+    assert [each.name for each in found if each.problem] == [f"s{MOST:04}.md"]
+    assert len(found) == MOST + 1
