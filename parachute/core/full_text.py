@@ -32,16 +32,17 @@ _PRIVATE = "\ue000-\ue9ff"
 _STORED_MARKS = {code: code + 0xD200 for code in range(0x0E00, 0x1800)}
 _WRITTEN_MARKS = {stored: code for code, stored in _STORED_MARKS.items()}
 
+# Compiled when they are used: so many letters take time, and many programs that start use none.
 _WRITTEN = f"[{_LETTERS}][{_MARKS}]*"
 _STORED = f"[{_LETTERS}][{_PRIVATE}]*"
-_RUN = re.compile(f"(?:{_WRITTEN})+")
-_LETTER = re.compile(f"[{_LETTERS}][{_MARKS}{_PRIVATE}]*")
+_RUN = f"(?:{_WRITTEN})+"
+_LETTER = f"[{_LETTERS}][{_MARKS}{_PRIVATE}]*"
 _MARKS_OF_A_LETTER = re.compile(f"[{_MARKS}]+")
-_STORED_DIFFERENTLY = re.compile(f"[{_LETTERS}{_WIDE_OR_NARROW}{_PARTS}{_PAIR}{_EDGE}]")
+_STORED_DIFFERENTLY = f"[{_LETTERS}{_WIDE_OR_NARROW}{_PARTS}{_PAIR}{_EDGE}]"
 _READ_DIFFERENTLY = re.compile(f"[{_PRIVATE}{_PAIR}{_EDGE}]")
 _STORED_LETTER = re.compile(f"[\u0e00-\u17ff][{_PRIVATE}]+")
 _WIDTHS = re.compile(f"[{_WIDE_OR_NARROW}]+")
-_WORD = re.compile(rf"{_RUN.pattern}|[^\W{_LETTERS}]+")
+_WORD = rf"{_RUN}|[^\W{_LETTERS}]+"
 _TOKEN = re.compile(r"[^\W_\u19b0-\u19c0\u19c8\u19c9\u1cf2\u1cf3]+")
 """As the tokenizer divides words, which takes some signs of New Tai Lue and Vedic for no letters."""
 _MOST_PARTS = 32
@@ -50,9 +51,9 @@ _SPACES = {ord(_PAIR): " ", ord(_EDGE): " "}
 
 def searchable(text: str) -> str:
     """Return a text as an index stores it."""
-    if not _STORED_DIFFERENTLY.search(text):
+    if not re.search(_STORED_DIFFERENTLY, text):
         return text
-    return _RUN.sub(_stored_run, _usual(text.translate(_SPACES)))
+    return re.sub(_RUN, _stored_run, _usual(text.translate(_SPACES)))
 
 
 def readable(text: str) -> str:
@@ -67,12 +68,12 @@ def readable(text: str) -> str:
 
 def words(question: str) -> list[str]:
     """Return the words of a question; a run of a script without spaces is one."""
-    return _WORD.findall(_usual(question))
+    return re.findall(_WORD, _usual(question))
 
 
 def is_run(word: str) -> bool:
     """True for letters of a script without spaces: one of them may be a word."""
-    return bool(_LETTER.match(word))
+    return bool(re.match(_LETTER, word))
 
 
 def quoted(word: str, *, is_unfinished: bool = False, phrases: bool = True) -> str:
@@ -82,7 +83,7 @@ def quoted(word: str, *, is_unfinished: bool = False, phrases: bool = True) -> s
     """
     parts = _parts(word)
     # A letter alone is the first one of a pair.
-    end = "*" if is_unfinished or (len(parts) == 1 and bool(_LETTER.fullmatch(word))) else ""
+    end = "*" if is_unfinished or (len(parts) == 1 and bool(re.fullmatch(_LETTER, word))) else ""
     if phrases or len(parts) < 2:
         return f'"{" ".join(parts)}"{end}' if parts else ""
     return "(" + " AND ".join(f'"{part}"' for part in parts) + end + ")"
@@ -97,19 +98,19 @@ def any_of(words: Sequence[str], last: str = "") -> str:
 
 
 def _is_long(word: str) -> bool:
-    return is_run(word) and not _LETTER.fullmatch(word)
+    return is_run(word) and not re.fullmatch(_LETTER, word)
 
 
 def _parts(word: str) -> list[str]:
     """Return what the tokenizer makes of a word as it is stored."""
     if not is_run(word):
         return _TOKEN.findall(word)
-    letters = _LETTER.findall(_with_stored_marks(word))
+    letters = re.findall(_LETTER, _with_stored_marks(word))
     return [first + second for first, second in pairwise(letters)][:_MOST_PARTS] or letters
 
 
 def _stored_run(match: re.Match[str]) -> str:
-    letters = _LETTER.findall(_with_stored_marks(match[0]))
+    letters = re.findall(_LETTER, _with_stored_marks(match[0]))
     pairs = [first + second for first, second in pairwise(letters)]
     return f"{_EDGE}{_PAIR.join([*pairs, letters[-1]])}{_EDGE}"
 

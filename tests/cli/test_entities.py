@@ -32,8 +32,10 @@ def test_what_is_known_is_listed_shown_and_changed(
         core.answers["GET", "/api/brain/resolve/kev"] = 200, KEVIN
         core.answers["GET", PATH] = core.answers["PUT", PATH] = 200, KEVIN
         core.answers["POST", "/api/brain/entities"] = 201, KEVIN
+        unread = [{"path": f"Brain/entities/{number}.md", "problem": "line 2: This is not YAML"} for number in range(5)]
+        core.answers["GET", "/api/brain/problems"] = 200, {"problems": unread}
         parachute.ok("brain", "list", "--type", "person")
-        assert core.calls[-1].query == {"limit": "100", "type": "person"}
+        assert core.calls[-2].query == {"limit": "100", "type": "person"}
         shown = f"Kevin (person)\n{ID}  Brain/entities/people/kevin.md\nAliases: Kev\n\nAdvisor.\n"
         assert parachute.ok("brain", "show", "kev") == shown
         assert json.loads(parachute.ok("brain", "show", ID, "--json")) == KEVIN

@@ -88,5 +88,5 @@ def _found(row: sqlite3.Row) -> Found:
         aliases=tuple(data["aliases"]),
         tags=tuple(data["tags"]),
         fields=data["fields"],
-        problem=data["problem"],
+        problem=data.get("problem", ""),
     )

@@ -38,7 +38,7 @@ def put(connection: sqlite3.Connection, entity: Entity, type_: str) -> None:
         "aliases": entity.aliases,
         "tags": entity.tags,
         "fields": entity.fields,
-        "problem": entity.problem,
+        **({"problem": entity.problem} if entity.problem else {}),
     }
     # The same number again, as long as there is one: fewer pages change.
     number = connection.execute(

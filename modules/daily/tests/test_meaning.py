@@ -90,6 +90,6 @@ async def test_an_index_of_another_form_is_made_anew(tmp_path: Path) -> None:
         await _write(daily, "昨天去灯塔散步。")
     with contextlib.closing(sqlite3.connect(tmp_path / "data/index.db")) as connection:
         connection.execute("DROP TABLE words")
-        connection.execute("PRAGMA user_version = 1")
+        connection.execute("PRAGMA application_id = 0")
     async with run(DailyModule, folder=tmp_path) as daily:
         assert await _found(daily, "散步") == [("昨天去灯塔散步。", "words")]

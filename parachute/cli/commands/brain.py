@@ -53,7 +53,7 @@ def list_(
     _print(found, as_json, "Brain is empty. `parachute brain create NAME --type person` adds a person.")
     unread = [] if as_json else api.get("/api/brain/problems")["problems"]
     for each in unread[:_ENTRIES]:
-        print_note(f"{each['path']} cannot be read whole: {each['problem']}.")
+        print_note(f"{each['path']} cannot be read whole: {each['problem'].rstrip('.')}.")
     if len(unread) > _ENTRIES:
         print_note(f"{len(unread) - _ENTRIES} more files cannot: `parachute doctor notes` names them.")
 
@@ -64,7 +64,7 @@ def show(name: str = _NAME, as_json: bool = JSON) -> None:
     lines = [f"{found['name']} ({found['type']})", f"{found['para_id']}  {found['path']}"]
     lines += [f"{field.capitalize()}: {', '.join(found[field])}" for field in ("aliases", "tags") if found.get(field)]
     if found.get("problem"):
-        lines.append(f"It cannot be read whole: {found['problem']}.")
+        lines.append(f"It cannot be read whole: {found['problem'].rstrip('.')}.")
     text = str(found.get("content") or "").strip()
     print_answer(found, as_json, "\n".join([*lines, "", text] if text else lines))
 

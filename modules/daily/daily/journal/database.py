@@ -103,9 +103,12 @@ class Database:
             connection.create_function("searchable", 1, searchable, deterministic=True)
             # Half of what SQLite would take as the file grows: the system keeps what is read often.
             connection.execute("PRAGMA cache_size = -1000")
-            if self._disposable and connection.execute("PRAGMA user_version").fetchone()[0] not in (0, self._form):
+            is_other = connection.execute("PRAGMA application_id").fetchone()[0] != self._form
+            if is_other and connection.execute("SELECT 1 FROM sqlite_schema").fetchone():
                 raise sqlite3.DatabaseError("it has another form")
             connection.executescript(self._schema)
+            if is_other:
+                connection.execute(f"PRAGMA application_id = {self._form}")
         except BaseException:
             connection.close()
             raise

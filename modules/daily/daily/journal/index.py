@@ -127,7 +127,7 @@ class Index:
 
     async def complete(self) -> None:
         """Record that all files were read."""
-        await self._database.run(lambda connection: connection.execute(f"PRAGMA user_version = {_FORM}"))
+        await self._database.run(lambda connection: connection.execute("PRAGMA user_version = 1"))
 
     async def put(self, changes: Sequence[tuple[Indexed, Sequence[Entry]]], gone: Sequence[str] = ()) -> list[str]:
         """Take over what files say now, and forget those that are gone; the keys of entries whose text is another one."""

@@ -12,7 +12,7 @@ def examine(computer: Computer) -> Result:
         raise NotApplicable("The computer must run to check whether notes can be read.")
     if not computer.unread:
         return ok("Every note and every day can be read.")
-    shown = "; ".join(f"{each['path']}: {each['problem']}" for each in computer.unread[:_SHOWN])
+    shown = "; ".join(f"{each['path']}: {each['problem'].rstrip('.')}" for each in computer.unread[:_SHOWN])
     more = len(computer.unread) - _SHOWN
     return warning(
         f"{len(computer.unread)} files of Brain or the journal cannot be read whole: {shown}{f'; and {more} more' if more > 0 else ''}.",
