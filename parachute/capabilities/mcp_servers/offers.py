@@ -37,7 +37,7 @@ class Offer(Struct, frozen=True):
 
     @property
     def summary(self) -> str:
-        """What is left out, in a sentence; empty if all is there."""
+        """The parts that are left out, in a sentence; empty if all is there."""
         if not self.left_out:
             return ""
         named = "; ".join(f"{each.name} ({each.reason})" for each in self.left_out[:5])

@@ -20,7 +20,7 @@ _LIMIT = 4 * 1024 * 1024
 
 
 class Known(Struct, frozen=True):
-    """What a server, as it was approved, has offered at a moment."""
+    """The offer of a server, as it was approved, at a moment."""
 
     runnable: Runnable
     offer: Offer

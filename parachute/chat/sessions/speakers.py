@@ -85,7 +85,7 @@ def _is_notice(block: Any) -> bool:
 
 
 def _said(text: str) -> str:
-    """What comes below the notices that a text begins with."""
+    """The part below the notices that a text begins with."""
     place = 0
     while (match := _NOTICE.match(text, place)) and match[0].endswith("\n") and match.end() < len(text):
         place = match.end()

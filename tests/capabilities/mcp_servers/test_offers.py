@@ -1,4 +1,4 @@
-"""What agents are offered of a server's tools: mended where its meaning is plain, and otherwise left out by name."""
+"""Tools of a server as agents are offered them: mended where its meaning is plain, and otherwise left out by name."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What was taken back of a conversation is not shown; test_shown_is_sent.py compares this with the real program."""
+"""Parts of a conversation that were taken back are not shown; test_shown_is_sent.py compares this with the real program."""
 
 import json
 from pathlib import Path

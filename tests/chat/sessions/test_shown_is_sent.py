@@ -1,4 +1,4 @@
-"""What people see of a conversation is what the real program sends to the model of it, whatever its transcript looks like."""
+"""Messages that people see are those that the real program sends to the model, whatever the transcript looks like."""
 
 import asyncio
 import json

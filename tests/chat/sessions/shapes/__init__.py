@@ -9,6 +9,6 @@ SHAPES = {
     for name, make in vars(module).items()
     if getattr(make, "__module__", None) == module.__name__ and not name.startswith("_")
 }
-"""What writes a shape into a new transcript, by its name."""
+"""The builders that write a shape into a new transcript, by its name."""
 
 __all__ = ["SHAPES", "Talk"]
