@@ -28,6 +28,7 @@ _NAME_LIMIT = 64
 _RESERVED = ("anthropic", "claude")
 _TAG = re.compile(r"</[A-Za-z][^<>]*>|<[A-Za-z][^<>]*/>")
 """An end: what only begins, as in `List<String>`, encloses nothing."""
+_BEGINNING = re.compile(r"(?<!\w)<[A-Za-z][^<>]*>")
 
 
 class Fields(NamedTuple):
@@ -93,6 +94,13 @@ def check_new_name(name: str) -> None:
         raise InvalidInput(f"name: the words {' and '.join(_RESERVED)} are reserved.", key="reserved_name")
 
 
+def check_new_description(description: str) -> None:
+    """Error: InvalidInput for a description that breaks the rules, or in which a tag begins."""
+    check_description(description)
+    if _BEGINNING.search(description):
+        raise _with_tags()
+
+
 def check_description(description: str) -> None:
     """Error: InvalidInput for a description that breaks the rules."""
     if not description:
@@ -102,7 +110,11 @@ def check_description(description: str) -> None:
             f"description: it has more than {DESCRIPTION_LIMIT:,} characters.", key="description_too_long"
         )
     if _TAG.search(description):
-        raise InvalidInput("description: it must hold no XML tags.", key="description_with_tags")
+        raise _with_tags()
+
+
+def _with_tags() -> InvalidInput:
+    return InvalidInput("description: it must hold no XML tags.", key="description_with_tags")
 
 
 def text_of(fields: Mapping[str, Any], name: str) -> str:

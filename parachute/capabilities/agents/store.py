@@ -15,7 +15,7 @@ from parachute.capabilities.agents.reading import parsed, read_agent
 from parachute.capabilities.places import Place, places
 from parachute.capabilities.texts import (
     LIMIT,
-    check_description,
+    check_new_description,
     check_new_name,
     check_unchanged,
     not_readable,
@@ -90,7 +90,7 @@ class AgentStore(AnsweringAgents):
         if name in BUILT_IN:
             raise Conflict(f"The computer itself has an agent {name}.", key="exists")
         if description:
-            check_description(description)
+            check_new_description(description)
         _check_tools(tools or ())
         fields = {"name": name, "description": description or None, "tools": tools, "model": model}
         kept = {
@@ -289,7 +289,7 @@ def _changed(agent: Agent, prompt: str, description: str, tools: tuple[str, ...]
     # What stays was read before, and is good as it is, also where today's rules would refuse it.
     if description != agent.description:
         if description:
-            check_description(description)
+            check_new_description(description)
         changes["description",] = description or None
     if tools != agent.tools:
         _check_tools(tools or ())

@@ -19,7 +19,7 @@ from parachute.capabilities.skills.models import Skill
 from parachute.capabilities.skills.reading import FILE, MOST_FILES, SIZE_LIMIT, described, read_skill
 from parachute.capabilities.texts import (
     LIMIT,
-    check_description,
+    check_new_description,
     check_new_name,
     check_unchanged,
     not_readable,
@@ -100,7 +100,7 @@ class SkillStore:
         """
         check_new_name(name)
         if description:
-            check_description(description)
+            check_new_description(description)
         text = _with_fields(name, content, description)
         if len(text.encode(errors="replace")) > LIMIT:
             raise InvalidInput(f"content: it has more than {LIMIT:,} bytes.", key="content_too_long")
@@ -329,7 +329,7 @@ def _changed(skill: Skill, content: str, description: str) -> str:
     # What stays was read before, and is good as it is.
     if not description or description == skill.description:
         return content.strip() + "\n"
-    check_description(description)
+    check_new_description(description)
     return _with_fields(skill.name, content, description)
 
 
