@@ -15,7 +15,7 @@ from parachute.connectors.chats.models import LinkedChat, shown_name, topic_of
 from parachute.connectors.chats.store import ChatStore
 from parachute.connectors.configuration.models import PLATFORMS, Configuration, Platform
 from parachute.connectors.configuration.service import BotConfiguration
-from parachute.connectors.platforms.models import Start, State, Update, Updates
+from parachute.connectors.platforms.models import Chat, Start, State, Update, Updates
 from parachute.connectors.updates.store import UpdateStore
 
 log = logging.getLogger(__name__)
@@ -152,15 +152,12 @@ class Intake(Struct):
         chat, sender = update.chat, update.sender
         settings = configuration.of(platform)
         found = await self.chats.get(platform, chat.id)
+        if group_of(chat.id) != chat.id:
+            return await self._topic(platform, chat, found)
         if found is not None:
             # In a private chat nobody else is heard, whatever the platform says.
             is_right = found.kind == chat.kind and (chat.kind == "group" or found.sender == sender.id)
             return found if is_right else None
-        group = await self.chats.get(platform, group_of(chat.id)) if group_of(chat.id) != chat.id else None
-        if group is not None and group.kind == chat.kind:
-            topic = topic_of(group, chat)
-            await self.chats.add(topic)
-            return topic
         # A room that is listed may be one with a single person.
         is_listed = chat.id in getattr(settings, "allowed_rooms", ())
         if not is_listed and not (chat.kind == "private" and sender.id in settings.allowed_users):
@@ -179,6 +176,16 @@ class Intake(Struct):
         await self.chats.add(listed)
         await self.let_in(listed)
         return listed
+
+    async def _topic(self, platform: Platform, place: Chat, found: LinkedChat | None) -> LinkedChat | None:
+        """The topic of a group that is let in; it is heard for as long as that is."""
+        group = await self.chats.get(platform, group_of(place.id))
+        if group is None or group.kind != place.kind:
+            return None
+        if found is None:
+            found = topic_of(group, place)
+            await self.chats.add(found)
+        return found
 
 
 def _without_words(update: Update) -> Update:

@@ -213,10 +213,10 @@ class Bots:
     async def unlink(self, platform: Platform, chat: str, who: str) -> None:
         """Let a chat in no longer: what it wrote and was still to be told is forgotten, its conversation stays. Error: NotFound."""
         found = await self.chats.get(platform, chat)
-        topics = await self.chats.topics(found) if found else []
         if found is None or not await self.chats.remove(platform, found.chat):
             raise NotFound("This chat is unknown.", "`parachute bots chats` lists them.", key="no_chat")
-        for each in (found, *topics):
+        # Without the group none is added any more.
+        for each in (found, *await self.chats.topics(found)):
             await self.chats.remove(platform, each.chat)
             await self.conversations.forget(each)
             await self.updates.forget(platform, each.chat)

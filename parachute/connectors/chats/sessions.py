@@ -34,6 +34,8 @@ class ChatSessions(Struct, frozen=True):
             session = await self._begin(chat, await self._group(chat))
         elif not chat.is_prepared:
             await self._shut_in(chat, session.id)
+        else:
+            await self._follow_group(chat, session)
         if _link(session) != _link_of(chat):
             # A list that was made anew from transcripts knows of no chats.
             session.source, session.linked_bot_platform = chat.platform, chat.platform
@@ -55,6 +57,16 @@ class ChatSessions(Struct, frozen=True):
     async def _group(self, chat: LinkedChat) -> LinkedChat | None:
         """The group of a topic; None for a chat that is none."""
         return await self.chats.get(chat.platform, chat.group) if chat.group != chat.chat else None
+
+    async def _follow_group(self, chat: LinkedChat, session: Session) -> None:
+        """Give the conversation of a topic what that of its group may use by now."""
+        group = await self._group(chat)
+        before = await self._session(group) if group is not None and group.is_prepared else None
+        if before is None or await self.permissions.are_lost(before):
+            return
+        text = await self.sessions.permissions.of(before)
+        if text != await self.sessions.permissions.of(session):
+            await self.sessions.permissions.set(session.id, text, f"the group in {label(chat.platform)}")
 
     async def _session(self, chat: LinkedChat) -> Session | None:
         return await self.sessions.find(chat.session) if chat.session else None

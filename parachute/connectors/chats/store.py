@@ -82,14 +82,14 @@ class ChatStore:
     async def set_session(self, chat: LinkedChat, session: str) -> None:
         """Give a chat another conversation, whose permissions are not set yet."""
         await self._database.write(
-            "UPDATE chats SET session = ?, is_prepared = 0 WHERE platform = ? AND chat = ?",
+            "UPDATE chats SET session = ?1, is_prepared = 0 WHERE platform = ?2 AND (chat = ?3 OR earlier = ?3)",
             (session, chat.platform, chat.chat),
         )
 
     async def set_prepared(self, chat: LinkedChat, session: str) -> None:
         """Note that the permissions of a chat's conversation are set."""
         await self._database.write(
-            "UPDATE chats SET is_prepared = 1 WHERE platform = ? AND chat = ? AND session = ?",
+            "UPDATE chats SET is_prepared = 1 WHERE platform = ?1 AND (chat = ?2 OR earlier = ?2) AND session = ?3",
             (chat.platform, chat.chat, session),
         )
 

@@ -20,6 +20,8 @@ _MOST_FILES = 10
 _FILE_LIMIT = 20 * 1024 * 1024
 _PICTURE_LIMIT = 5 * 1024 * 1024
 _ALL_LIMIT = 24 * 1024 * 1024
+_NO_MARKS = str.maketrans({'"': "'", "[": "(", "]": ")"})
+"""What others wrote must not look like the end of a quotation."""
 _PICTURES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 
 
@@ -55,8 +57,8 @@ def text_of(chat: LinkedChat, updates: Sequence[Update], notes: Sequence[str] = 
     for update in updates:
         words = update.text.strip()
         if update.quote:
-            who = shown_name(update.quote.author) or "somebody"
-            words = f'[This answers what {who} wrote: "{update.quote.text}"]\n{words}'
+            who = (shown_name(update.quote.author) or "somebody").translate(_NO_MARKS)
+            words = f'[This answers what {who} wrote: "{update.quote.text.translate(_NO_MARKS)}"]\n{words}'
         if chat.kind == "group" and words:
             words = f"{shown_name(update.sender.name) or 'Somebody'} ({update.sender.id}): {words}"
         lines.append(words)

@@ -106,6 +106,12 @@ class SpendingLimits:
         )
         self._limits[limit.subject] = limit
 
+    async def copy(self, subject: str, other: str) -> None:
+        """Have the limit of a subject hold for another one as well, unless that has one."""
+        limit = self._limits.get(subject)
+        if limit is not None and other not in self._limits:
+            await self.put(SpendingLimit(other, limit.per, limit.dollars, limit.tokens))
+
     async def remove(self, subject: str) -> None:
         """Take a limit away; error: NotFound."""
         if subject not in self._limits:

@@ -25,7 +25,7 @@ from parachute.connectors.pairing.store import PairingStore
 from parachute.connectors.platforms.models import State, Update
 from parachute.connectors.platforms.shared_files import remove_files
 from parachute.connectors.runtime.service import Connectors
-from parachute.llm.gateway.limits import SpendingLimit, SpendingLimits
+from parachute.llm.gateway.limits import SpendingLimit, SpendingLimits, guest_subject
 from parachute.server.composition.automation import AutomationServices
 from parachute.server.composition.chat import ChatServices
 from parachute.server.composition.events import EventServices
@@ -78,7 +78,7 @@ async def build_connectors(
     conversations = _build_conversations(
         installation, storage, events, sandbox, sessions, messengers, chat, automation, notices, codes
     )
-    intake = _build_intake(messengers, pairing, notices, conversations, let_in)
+    intake = _build_intake(messengers, pairing, notices, conversations, let_in, llm.gateway.limits)
     port, vault = installation.settings.port, storage.vault.root
     connectors = Connectors(home, sandbox.egress, vault, port, messengers.opened, intake, clock)
     bots = Bots(
@@ -149,6 +149,7 @@ def _build_intake(
     notices: Notices,
     conversations: Conversations,
     let_in: Callable[[LinkedChat], Awaitable[None]],
+    limits: SpendingLimits,
 ) -> Intake:
     """Build what hears connectors."""
     opened = messengers.opened
@@ -160,8 +161,12 @@ def _build_intake(
 
     async def move(platform: Platform, update: Update) -> None:
         await pairing.move(platform, update)
-        if await messengers.chats.move(platform, update.chat.id, update.moved_to):
-            conversations.wake(platform, update.chat.id)
+        before, after = update.chat.id, update.moved_to
+        if await messengers.chats.get(platform, before):
+            # First of all: nothing is said there without it.
+            await limits.copy(guest_subject(platform, before), guest_subject(platform, after))
+        if await messengers.chats.move(platform, before, after):
+            conversations.wake(platform, before)
             messengers.changed()
 
     return Intake(

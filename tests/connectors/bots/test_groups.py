@@ -40,6 +40,12 @@ def test_each_topic_of_a_group_that_is_let_in_has_a_conversation(bot: Bot) -> No
     chats = [each["chat_id"] for each in bot.call("GET", "/api/bots/chats")["chats"]]
     assert str(group) in chats
     assert f"{group}/7" not in chats
+    # What the owner changes for the group holds for its topics.
+    bot.call("PATCH", f"/api/chat/{of_group}/config", {"template": "family"})
+    bot.model.script(text("By train."))
+    bot.telegram.write("And how?", chat=group, user=bot.person, **topic)
+    bot.wait_text("By train.", group)
+    assert bot.session(of_topic["id"])["permissions"]["template"] == "family"
     bot.call("DELETE", f"/api/bots/chats/telegram/{group}")
     unheard = bot.telegram.write("And now?", chat=group, user=bot.person, **topic)
     bot.telegram.wait(lambda: unheard in bot.telegram.confirmed, "the message was seen", bot.computer.logs)
@@ -49,6 +55,8 @@ def test_each_topic_of_a_group_that_is_let_in_has_a_conversation(bot: Bot) -> No
 def test_a_group_that_becomes_a_supergroup_goes_on(bot: Bot) -> None:
     group, other = -6000 - bot.person, -7000 - bot.person
     session = let_in(bot, group)
+    limits = bot.call("GET", "/api/usage/limits")["limits"]
+    (limit,) = [each for each in limits if each["subject"].endswith(str(group))]
     bot.model.script(text("Before."), text("After."))
     bot.telegram.write("First", chat=group, user=bot.person)
     bot.wait_text("Before.", group)
@@ -62,3 +70,6 @@ def test_a_group_that_becomes_a_supergroup_goes_on(bot: Bot) -> None:
     chats = [each["chat_id"] for each in bot.call("GET", "/api/bots/chats")["chats"]]
     assert (str(other) in chats, str(group) in chats) == (True, False)
     assert not [each for each in bot.requests() if each["chat_id"] == str(other)]
+    limits = bot.call("GET", "/api/usage/limits")["limits"]
+    (kept,) = [each for each in limits if each["subject"].endswith(str(other))]
+    assert (kept["dollars"], kept["tokens"]) == (limit["dollars"], limit["tokens"])

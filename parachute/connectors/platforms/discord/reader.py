@@ -13,7 +13,7 @@ from parachute.connectors.platforms.discord import translation
 from parachute.connectors.platforms.discord.downloads import Downloads
 from parachute.connectors.platforms.discord.position import Position
 from parachute.connectors.platforms.discord.problems import AWAY
-from parachute.connectors.platforms.models import Update, Updates
+from parachute.connectors.platforms.models import Chat, Update, Updates
 from parachute.connectors.platforms.platform import HandOver
 
 _log = logging.getLogger("parachute.connector")
@@ -91,8 +91,8 @@ class Reader:
         self._since = position.floor
         """Last stored message of every channel when it began."""
         self._overflowed: dict[int, Channel] = {}
-        self._authors: OrderedDict[int, str] = OrderedDict()
-        """Authors of the last messages that were handed over, by their ids."""
+        self._written: OrderedDict[int, tuple[Chat, str]] = OrderedDict()
+        """Chats and authors of the last messages that were handed over, by their ids."""
         self._updates: list[Update] = []
 
     def put(self, item: Item) -> None:
@@ -132,15 +132,8 @@ class Reader:
         elif isinstance(item, Update):
             self._updates.append(item)
         elif isinstance(item, Deleted):
-            update = translation.of_deletion(
-                item.message,
-                self._client.get_channel(item.channel),
-                item.channel,
-                is_private=item.guild is None,
-                seconds=item.seconds,
-                author=self._authors.get(item.message, ""),
-            )
-            self._updates.append(update)
+            chat, author = self._written.get(item.message) or (self._chat(item), "")
+            self._updates.append(translation.of_deletion(item.message, chat, item.seconds, author))
         elif isinstance(item, GuildHere):
             await self._catch_up_guild(item.guild)
         elif isinstance(item, GuildAway):
@@ -185,14 +178,19 @@ class Reader:
         self._level.add(channel.id)
 
     async def _message(self, message: discord.Message) -> None:
-        if message.id in self._authors:
+        if message.id in self._written:
             return
-        self._authors[message.id] = str(message.author.id)
-        if len(self._authors) > _REMEMBERED:
-            self._authors.popitem(last=False)
+        self._written[message.id] = (translation.chat_of(message), str(message.author.id))
+        if len(self._written) > _REMEMBERED:
+            self._written.popitem(last=False)
         await self._translate(message)
         is_level = not self._behind and not self._overflowed and message.channel.id in self._level
         self._position.advance(message.channel.id, message.id, is_private=message.guild is None, is_level=is_level)
+
+    def _chat(self, item: Deleted) -> Chat:
+        if item.guild is None:
+            return Chat(str(item.channel), "private")
+        return translation.group_chat(self._client.get_channel(item.channel), item.channel)
 
     async def _translate(self, message: discord.Message) -> None:
         own = self._client.user.id if self._client.user else 0

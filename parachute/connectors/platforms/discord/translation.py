@@ -36,7 +36,7 @@ def of_message(message: discord.Message, own: int, files: Sequence[File] = ()) -
     return Update(
         id=str(message.id),
         kind="message",
-        chat=_chat(message),
+        chat=chat_of(message),
         sender=sender(message.author),
         seconds=message.created_at.timestamp(),
         message=str(message.id),
@@ -55,7 +55,7 @@ def of_edit(message: discord.Message, own: int) -> Update | None:
     return Update(
         id=f"{message.id}:edited:{int(seconds * 1000)}",
         kind="edited",
-        chat=_chat(message),
+        chat=chat_of(message),
         sender=sender(message.author),
         seconds=seconds,
         message=str(message.id),
@@ -64,9 +64,8 @@ def of_edit(message: discord.Message, own: int) -> Update | None:
     )
 
 
-def of_deletion(message: int, channel: object, number: int, *, is_private: bool, seconds: float, author: str) -> Update:
-    """A deleted message of the channel with this number, with who had written it if that is known; Discord does not tell who deleted it."""
-    chat = Chat(str(number), "private") if is_private else _group(channel, number)
+def of_deletion(message: int, chat: Chat, seconds: float, author: str = "") -> Update:
+    """A deleted message, with who had written it if that is known; Discord does not tell who deleted it."""
     return Update(f"{message}:deleted", "deleted", chat, Sender(author or _NOBODY), seconds, str(message))
 
 
@@ -78,7 +77,7 @@ def of_press(interaction: discord.Interaction) -> Update | None:
     if interaction.guild_id is None:
         chat = Chat(str(interaction.channel_id), "private", clean(interaction.user.display_name, _NAME))
     else:
-        chat = _group(interaction.channel, interaction.channel_id)
+        chat = group_chat(interaction.channel, interaction.channel_id)
     return Update(
         id=str(interaction.id),
         kind="button",
@@ -108,13 +107,14 @@ def sender(user: discord.abc.User) -> Sender:
     return Sender(str(user.id), clean(user.display_name, _NAME), user.bot)
 
 
-def _chat(message: discord.Message) -> Chat:
+def chat_of(message: discord.Message) -> Chat:
+    """The conversation of a message."""
     if message.guild is None:
         return Chat(str(message.channel.id), "private", clean(message.author.display_name, _NAME))
-    return _group(message.channel, message.channel.id)
+    return group_chat(message.channel, message.channel.id)
 
 
-def _group(channel: object, number: int) -> Chat:
+def group_chat(channel: object, number: int) -> Chat:
     """A channel of a server; a thread is a topic of the channel that it was begun in, and of a forum a chat of its own."""
     parent = channel.parent if isinstance(channel, discord.Thread) else None
     if isinstance(channel, discord.Thread) and isinstance(parent, discord.TextChannel):
