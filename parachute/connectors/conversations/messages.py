@@ -21,7 +21,7 @@ _FILE_LIMIT = 20 * 1024 * 1024
 _PICTURE_LIMIT = 5 * 1024 * 1024
 _ALL_LIMIT = 24 * 1024 * 1024
 _NO_MARKS = str.maketrans({'"': "'", "[": "(", "]": ")"})
-"""What others wrote must not look like the end of a quotation."""
+"""Marks that would look like the end of a quotation."""
 _PICTURES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 
 
