@@ -7,29 +7,35 @@ from parachute.base import documents
 from parachute.base.documents import NotYaml
 from parachute.core import front_matter
 
+_LIKE_A_FIELD = re.compile(r"\W*[a-z_][\w.-]*[^\w.-]*:|\s*\?(\s|$)")
+"""A line that was perhaps meant as a field, such as `"tools": Read`: those that are read have small letters at the beginning."""
+
 _FIELD = re.compile(r"^([A-Za-z_][\w.-]*)[ \t]*:(?=[ \t]|$)", re.MULTILINE)
 
 
 def read_loosely(front: str, wrong: NotYaml) -> dict[str, Any]:
     """The fields of lines `name: value`, of which only those are text that YAML cannot read; error: `wrong` if there are no such lines.
 
-    What is refused in YAML is refused here: aliases, tags, a field that is there twice.
+    What is refused in YAML is refused here: aliases, tags, a field that is there twice. So is a text with a line in it that may be
+    meant as a field: fields restrict, and one that is lost would restrict nothing.
     """
     begins = list(_FIELD.finditer(front))
     if not wrong.is_syntax or not begins or _said(front[: begins[0].start()]):
         raise wrong
     found: dict[str, Any] = {}
     for begin, end in zip(begins, [*(each.start() for each in begins[1:]), len(front)], strict=True):
-        if begin[1] in found:
-            raise wrong
         try:
-            found |= documents.load_mapping(front[begin.start() : end], front_matter.BOUNDS)
+            read = documents.load_mapping(front[begin.start() : end], front_matter.BOUNDS)
         except NotYaml as error:
-            text = _said(front[begin.end() : end])
-            if not error.is_syntax or not text.isprintable():
+            value = front[begin.end() : end]
+            text = _said(value)
+            if not error.is_syntax or not text.isprintable() or any(map(_LIKE_A_FIELD.match, value.splitlines()[1:])):
                 raise wrong from error
             is_quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
-            found[begin[1]] = text[1:-1] if is_quoted else text
+            read = {begin[1]: text[1:-1] if is_quoted else text}
+        if found.keys() & read.keys():
+            raise wrong
+        found |= read
     return found
 
 

@@ -12,7 +12,7 @@ from parachute import __version__
 from parachute.base.clock import Clock
 from parachute.base.errors import ParachuteError, Unavailable
 from parachute.capabilities.mcp_servers.offers import MOST_READ
-from parachute.capabilities.mcp_servers.results import links_of, listed_in, text_of, texts_in
+from parachute.capabilities.mcp_servers.results import cleaned, links_of, listed_in, text_of, texts_in
 from parachute.chat.agent_processes.tools import LONGEST_CALL_SECONDS
 
 # The library of MCP is imported in functions: it takes half a second of a small processor, which the start of the server has not.
@@ -150,12 +150,9 @@ class Client:
             return found[: MOST_READ + 1]
 
         found = await self._asked(pages(), seconds, "say what it offers")
-        return [self._cleaned(tool) for tool in found if self._link.cleaned(str(tool["name"])) == str(tool["name"])]
-
-    def _cleaned(self, tool: dict[str, Any]) -> dict[str, Any]:
-        """A tool without secrets: what a server says of it comes to agents and into files."""
-        schema = self._link.cleaned(json.dumps(tool["input_schema"]))
-        return {**tool, "description": self._link.cleaned(tool["description"]), "input_schema": json.loads(schema)}
+        # What a server says of its tools comes to agents and into files.
+        said = [{field: cleaned(value, self._link.cleaned) for field, value in tool.items()} for tool in found]
+        return [tool for tool, before in zip(said, found, strict=True) if tool["name"] == before["name"]]
 
     async def call(self, tool: str, arguments: dict[str, Any], seconds: float) -> str:
         """The text that a tool answers; errors: ToolFailed, Unavailable."""

@@ -11,7 +11,7 @@ from msgspec import Struct
 from parachute.base.answers import LeftOut
 from parachute.base.errors import InvalidInput
 from parachute.capabilities.mcp_servers.schemas import mended
-from parachute.chat.agent_processes.tools import problem_of
+from parachute.chat.agent_processes.tools import problem_of, problem_of_size
 from parachute.modules.runtime.models import OfferedTool
 
 DESCRIPTION_LIMIT = 2_000
@@ -22,7 +22,7 @@ MOST_READ = 500
 
 _MOST = 200
 _SCHEMAS = 256 * 1024
-"""Characters of all schemas and descriptions of a server together: each turn of a chat pays for them."""
+"""Characters of all schemas and descriptions of a server together: reading them takes time, and each turn of a chat pays for them."""
 
 _SHOWN = 64
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_-]")
@@ -50,6 +50,7 @@ def offer_of(server: str, said: Sequence[dict[str, Any]]) -> Offer:
     found: dict[str, OfferedTool] = {}
     names: dict[str, str] = {}
     left_out: list[LeftOut] = []
+    read: set[tuple[str, str, str]] = set()
     left = _SCHEMAS
     for number, each in sorted(enumerate(said[:MOST_READ], 1), key=_order):
         name = each["name"]
@@ -58,24 +59,30 @@ def offer_of(server: str, said: Sequence[dict[str, Any]]) -> Offer:
             continue
         refused = partial(LeftOut, "".join(sign if sign.isprintable() else "�" for sign in name[:_SHOWN]))
         known = _NOT_IN_A_NAME.sub("_", name)
-        description = each["description"] if isinstance(each["description"], str) else ""
+        description = each["description"][:DESCRIPTION_LIMIT] if isinstance(each["description"], str) else ""
+        # Before anything else is done with it, which takes much longer.
+        if (problem := problem_of_size(each["input_schema"])) is not None:
+            left_out.append(refused(problem))
+            continue
+        if (said_now := (name, description, json.dumps(each["input_schema"], sort_keys=True))) in read:
+            continue  # its page was sent twice
+        if (size := len(description) + len(said_now[2])) > left:
+            left_out.append(refused(f"what the tools say of themselves has more than {_SCHEMAS:,} characters"))
+            continue
+        read.add(said_now)
+        left -= size
         try:
-            tool = OfferedTool(server, known, description[:DESCRIPTION_LIMIT], mended(each["input_schema"]))
+            tool = OfferedTool(server, known, description, mended(each["input_schema"]))
         except InvalidInput as error:
             left_out.append(refused(error.message))
             continue
         if (problem := problem_of(tool)) is not None:
             left_out.append(refused(problem))
-        elif found.get(known) == tool and names.get(known, known) == name:
-            continue  # its page was sent twice
         elif known in found:
             left_out.append(refused("another tool is called the same"))
         elif len(found) == _MOST:
             left_out.append(refused(f"no more than {_MOST} tools of a server are offered"))
-        elif (size := len(tool.description) + len(json.dumps(tool.input_schema))) > left:
-            left_out.append(refused(f"what the tools say of themselves has more than {_SCHEMAS:,} characters"))
         else:
-            left -= size
             found[known] = tool
             if known != name:
                 names[known] = name

@@ -1,7 +1,7 @@
 """Answers of an MCP server, read part by part: what is malformed in one costs that part."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from parachute.base.errors import Unavailable
@@ -19,6 +19,16 @@ def listed_in(page: Mapping[str, Any], server: str) -> list[dict[str, Any]]:
         {"name": each.get("name"), "description": each.get("description"), "input_schema": each.get("inputSchema")}
         for each in fields
     ]
+
+
+def cleaned(value: Any, clean: Callable[[str], str]) -> Any:
+    """A value of JSON without secrets: `clean` takes them out of a text. A number that shows one becomes a text."""
+    if isinstance(value, dict):
+        return {clean(name): cleaned(inside, clean) for name, inside in value.items()}
+    if isinstance(value, list):
+        return [cleaned(inside, clean) for inside in value]
+    text = str(value)
+    return value if (without := clean(text)) == text else without
 
 
 def text_of(result: Mapping[str, Any], linked: Mapping[str, str]) -> str:

@@ -12,6 +12,9 @@ from parachute.base.errors import InvalidInput
 _MAPPINGS = ("properties", "patternProperties", "definitions", "$defs", "dependentSchemas")
 _COMBINATIONS = ("anyOf", "oneOf")
 _TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
+_MOST_PARTS = 256
+"""Parts of a list of other things than texts: what checks schemas compares each of them with each other one."""
+
 _OTHER_TYPES = {"bool": "boolean", "dict": "object", "double": "number", "float": "number", "int": "integer"}
 _OTHER_TYPES |= {"list": "array", "str": "string"}
 _OF_OTHER_LANGUAGES = re.compile(r"\\[pP]\{\^?[A-Za-z_=]+\}|\\u\{[0-9a-fA-F]+\}|\(\?<(?=[A-Za-z_]\w*>)")
@@ -23,15 +26,26 @@ def mended(schema: Any) -> dict[str, Any]:
     if not isinstance(schema, dict | None):
         raise InvalidInput("its schema is no object", key="tool_schema_invalid")
     try:
+        _check_lists(schema)
         found = copy.deepcopy(schema) or {}
         # Another draft than the service's; what is below is brought to that one.
         found.pop("$schema", None)
         _mend(found)
         _mend_root(found)
         _check(found)
-    except (AttributeError, RecursionError, TypeError, ValueError) as error:
+    except InvalidInput:
+        raise
+    except Exception as error:
+        # Libraries read here what anybody may have written, and no list of what they raise is complete.
         raise InvalidInput("its schema cannot be read", key="tool_schema_invalid") from error
     return found
+
+
+def _check_lists(value: Any) -> None:
+    if isinstance(value, list) and len(value) > _MOST_PARTS and {*map(type, value)} not in ({str}, {int}, {float}):
+        raise InvalidInput(f"a list in its schema has more than {_MOST_PARTS} parts", key="tool_schema_invalid")
+    for inside in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        _check_lists(inside)
 
 
 def _mend_root(schema: dict[str, Any]) -> None:
@@ -108,7 +122,7 @@ def _mend_required(schema: dict[str, Any]) -> None:
 def _is_pattern(pattern: str) -> bool:
     try:
         re.compile(pattern)
-    except re.error:
+    except (OverflowError, RecursionError, re.error):
         return False
     return True
 

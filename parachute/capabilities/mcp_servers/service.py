@@ -3,7 +3,8 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Iterable, Sequence
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -156,7 +157,8 @@ class McpServers:
         known = self._known.get(server)
         said = known.offer.names.get(tool, tool) if known else tool
         try:
-            answer = await self._running.call(runnable, said, arguments, CALL_SECONDS)
+            with _unavailable_for_any_reason(server):
+                answer = await self._running.call(runnable, said, arguments, CALL_SECONDS)
         except ParachuteError as error:
             if not isinstance(error, ToolFailed):
                 self._outdated.add(server)  # it may not have this tool any more
@@ -283,7 +285,8 @@ class McpServers:
         name = runnable.server.name
         self._outdated.discard(name)  # what it says from now on counts
         try:
-            said = await self._running.tools(runnable, _LIST_SECONDS)
+            with _unavailable_for_any_reason(name):
+                offer = await self.learn(runnable, await self._running.tools(runnable, _LIST_SECONDS))
         except ParachuteError as error:
             log.warning("The MCP server %s does not list its tools: %s", name, error)
             if self._asking.get(name, (None, None))[1] is asyncio.current_task():
@@ -292,7 +295,7 @@ class McpServers:
             raise
         self._failed.pop(name, None)
         self.statuses.note(runnable, None)
-        return await self.learn(runnable, said)
+        return offer
 
     async def learn(self, runnable: Runnable, said: list[dict[str, Any]]) -> Offer:
         """Take a list of tools from a server; until the owner has seen what it says of them, it counts as the server's words."""
@@ -342,6 +345,24 @@ class McpServers:
                 continue
             if choice == "all" or server.name in choice or server.label in choice or shown_name(made) in choice:
                 yield made
+
+
+@contextlib.contextmanager
+def _unavailable_for_any_reason(server: str) -> Iterator[None]:
+    """Ask a server: whatever it sends costs its own tools at most, also where nobody had thought of it."""
+    try:
+        yield
+    except ParachuteError:
+        raise
+    except Exception as error:
+        # Without its text, which may hold what the server was sent.
+        trace = "".join(traceback.format_tb(error.__traceback__))
+        log.error("The MCP server %s was asked in vain: %s\n%s", server, type(error).__name__, trace)
+        raise Unavailable(
+            f"Asking the MCP server {server} failed.",
+            "`parachute logs core` says where.",
+            key="asking_failed",
+        ) from error
 
 
 def _retrieve(task: "asyncio.Task[Offer]") -> None:

@@ -39,6 +39,7 @@ class Library(ServerSource):
     def __init__(self, home: Home, user_home: Path | None = None) -> None:
         self._user_home = user_home
         self._user: UserFolder | None = None
+        self._left_out: Mapping[str, str] = {}
         self.places = Places(home.root)
         self.registry = Registry(self.places.registry)
         self._contents: dict[tuple[str, str], Contents] = {}
@@ -60,8 +61,7 @@ class Library(ServerSource):
 
     def left_out(self) -> tuple[LeftOut, ...]:
         """The plugins in the user's folder that were left out when it was looked at last."""
-        found = self._user.left_out if self._user is not None else {}
-        return tuple(LeftOut(name[:100], reason) for name, reason in sorted(found.items()))
+        return tuple(LeftOut(name[:100], reason) for name, reason in sorted(self._left_out.items()))
 
     def read(self, installed: Installed) -> Plugin:
         """An entry with its contents, if nothing on the disk has changed since they came; never raises for the content."""
@@ -234,25 +234,27 @@ class Library(ServerSource):
         from parachute.capabilities.plugins.user_folder import UserFolder
 
         self._user = self._user or UserFolder(self._user_home)
-        there = self._user.names()
-        for name in there:
+        there, left_out = self._user.look()
+        for name, path in sorted(there.items()):
             entry = entries.get(name)
             if entry is not None and entry.source != "user":
-                self._user.left_out[name] = "Another plugin is installed under this name."
+                left_out[name] = "Another plugin is installed under this name."
                 continue
             try:
-                if entry is None or entry.hash != self._user.hash(name):
-                    entries = self._taken_up(self._user, name)
+                if entry is None or entry.hash != self._user.hash(path):
+                    entries = self._taken_up(name, path)
             except (OSError, ParachuteError) as error:
-                self._user.left_out[name] = str(error)
+                left_out[name] = str(error)
+        self._left_out = left_out  # only now, since others may read it meanwhile
         return {slug: each for slug, each in entries.items() if each.source != "user" or slug in there}
 
-    def _taken_up(self, user: "UserFolder", name: str) -> Entries:
+    def _taken_up(self, name: str, path: Path) -> Entries:
         """Copy a plugin of the user's folder; errors: ParachuteError, OSError."""
         from parachute.capabilities.plugins.staging import place, staging_folder
+        from parachute.capabilities.plugins.user_folder import stage
 
         with staging_folder(self.places) as staging:
-            new = user.stage(name, staging / "version")
+            new = stage(name, path, staging / "version")
 
             def enter(entries: Entries) -> Entries:
                 check_free(entries, new)

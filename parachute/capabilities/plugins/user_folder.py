@@ -5,7 +5,7 @@ in `marketplaces` can be installed there, and is not. Folders of the user's own 
 """
 
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 from parachute.base.clock import now
 from parachute.base.documents import Bounds, load_json
@@ -26,68 +26,72 @@ _BOUNDS = Bounds(size=4 * 1024 * 1024)
 _PLACE = (".claude", "plugins")
 
 
+class Found(NamedTuple):
+    """The folders of plugins by the names that these have here, and the reasons why others are not used."""
+
+    paths: dict[str, Path]
+    left_out: dict[str, str]
+
+
 class UserFolder:
-    """`home` is the user's folder; every method waits for the disk. `left_out` says why some of them are not used."""
+    """`home` is the user's folder; every method waits for the disk. Several threads may look at once."""
 
     def __init__(self, home: Path) -> None:
         self._root = home.joinpath(*_PLACE)
         self._known = KnownTrees()
-        self._paths: dict[str, str] = {}
-        self.left_out: dict[str, str] = {}
 
-    def names(self) -> list[str]:
-        """The plugins by the names that they have here, looked for anew."""
-        self._paths, self.left_out = {}, {}
+    def look(self) -> Found:
+        """The plugins that are there now."""
+        found = Found({}, {})
         try:
             with Folder.open(self._root) as folder:
-                self._find(folder)
+                self._find(folder, found)
         except OSError:
             pass  # there is none
-        for name in sorted(self._paths)[MOST:]:
-            del self._paths[name]
-            self.left_out[name] = f"There are more than {MOST} plugins."
-        return sorted(self._paths)
+        for name in sorted(found.paths)[MOST:]:
+            del found.paths[name]
+            found.left_out[name] = f"There are more than {MOST} plugins."
+        return found
 
-    def path(self, name: str) -> Path:
-        """The folder of one of them."""
-        return self._root / self._paths[name]
-
-    def hash(self, name: str) -> str:
+    def hash(self, path: Path) -> str:
         """The hash of one as it is now; what has not been touched since is not read again. Error: ParachuteError, OSError."""
-        return self._known.tree(self.path(name), lambda folder: read_tree(folder, limits=LIMITS)).hash
+        return self._known.tree(path, lambda folder: read_tree(folder, limits=LIMITS)).hash
 
-    def stage(self, name: str, version: Path) -> Installed:
-        """Copy one into the new folder `files` in `version`; its entry, in which nothing is approved. Errors: ParachuteError."""
-        files = private_folder(version) / "files"
-        tree = copy_tree(self.path(name), files, limits=LIMITS)
-        return Installed(name, read_contents(files, name, tree).name, "", "", tree.hash, now(), source="user")
-
-    def _find(self, folder: Folder) -> None:
+    def _find(self, folder: Folder, found: Found) -> None:
         for each in sorted(folder.entries(), key=lambda entry: entry.name):
             if each.is_dir(follow_symlinks=False) and _holds_plugin(folder, each.name):
-                self._enter(each.name, each.name)
-        for full, listed in sorted(self._listed(folder).items()):
+                self._enter(each.name, each.name, found)
+        for full, listed in sorted(_listed(folder, found).items()):
             name, _, market = full.partition("@")
             if (path := _path_of(listed)) is None:
-                self.left_out[full] = f"{_LIST} names no folder in ~/.claude/plugins for it."
+                found.left_out[full] = f"{_LIST} names no folder in ~/.claude/plugins for it."
             elif not _holds_plugin(folder, path):
-                self.left_out[full] = f"{path} holds no {FILE}."
+                found.left_out[full] = f"{path} holds no {FILE}."
             else:
-                self._enter(f"{name}-{market}" if slug_of(name, ()) in self._paths else name, path)
+                self._enter(f"{name}-{market}" if slug_of(name, ()) in found.paths else name, path, found)
 
-    def _enter(self, name: str, path: str) -> None:
-        self._paths[name if is_slug(name) and name not in self._paths else slug_of(name, self._paths)] = path
+    def _enter(self, name: str, path: str, found: Found) -> None:
+        free = name if is_slug(name) and name not in found.paths else slug_of(name, found.paths)
+        found.paths[free] = self._root / path
 
-    def _listed(self, folder: Folder) -> dict[str, Any]:
-        try:
-            document = load_json(folder.read(_LIST, _BOUNDS.size), _BOUNDS)
-            plugins = document["plugins"]
-            return {str(full): entry for full, entry in plugins.items()}
-        except FileNotFoundError:
-            return {}
-        except (OSError, ParachuteError, AttributeError, KeyError, TypeError):
-            self.left_out[_LIST] = "It cannot be read, so no plugin that it lists is used."
-            return {}
+
+def stage(name: str, path: Path, version: Path) -> Installed:
+    """Copy a plugin into the new folder `files` in `version`; its entry, in which nothing is approved. Errors: ParachuteError."""
+    files = private_folder(version) / "files"
+    tree = copy_tree(path, files, limits=LIMITS)
+    return Installed(name, read_contents(files, name, tree).name, "", "", tree.hash, now(), source="user")
+
+
+def _listed(folder: Folder, found: Found) -> dict[str, Any]:
+    try:
+        document = load_json(folder.read(_LIST, _BOUNDS.size), _BOUNDS)
+        plugins = document["plugins"]
+        return {str(full): entry for full, entry in plugins.items()}
+    except FileNotFoundError:
+        return {}
+    except (OSError, ParachuteError, AttributeError, KeyError, TypeError):
+        found.left_out[_LIST] = "It cannot be read, so no plugin that it lists is used."
+        return {}
 
 
 def _path_of(listed: Any) -> str | None:

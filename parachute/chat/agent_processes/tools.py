@@ -64,16 +64,21 @@ def problem_of(tool: OfferedTool) -> str | None:
         return "its name is longer than 64 characters, or has others than A-Z, a-z, 0-9, _ and -"
     if schema.get("type") != "object" or _COMBINATIONS & schema.keys():
         return "its schema is not that of one object"
-    try:
-        size = len(json.dumps(schema, allow_nan=False).encode())
-    except (TypeError, ValueError, RecursionError):
-        return "its schema is no JSON"
-    if size > _SCHEMA_LIMIT:
-        return f"its schema has more than {_SCHEMA_LIMIT:,} bytes"
+    if (problem := problem_of_size(schema)) is not None:
+        return problem
     properties = schema.get("properties", {})
     if not isinstance(properties, dict) or not all(map(_PROPERTY.fullmatch, properties)):
         return "the name of a field is longer than 64 characters, or has others than A-Z, a-z, 0-9, _, . and -"
     return None
+
+
+def problem_of_size(schema: Any) -> str | None:
+    """The reason for which a schema cannot be sent, whatever it says; None for one that can."""
+    try:
+        size = len(json.dumps(schema, allow_nan=False))
+    except (TypeError, ValueError, RecursionError):
+        return "its schema is no JSON"
+    return f"its schema has more than {_SCHEMA_LIMIT:,} bytes" if size > _SCHEMA_LIMIT else None
 
 
 def shown_names(tools: Iterable[OfferedTool]) -> tuple[str, ...]:

@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+import pytest
+
 from parachute.base.folders import Folder
 from parachute.capabilities.agents.models import Agent
 from parachute.capabilities.agents.reading import read_agent
@@ -37,6 +39,34 @@ def test_a_description_with_a_colon_costs_a_note_and_not_the_agent(tmp_path: Pat
     agent = read(tmp_path, '---\ndescription: Hunts. Example: user says: "look"\ntools: Read, Grep\n---\nHunt.\n')
     assert (agent.problem, agent.tools, agent.prompt) == (None, ("Read", "Grep"), "Hunt.")
     assert (agent.description, agent.note is None) == ('Hunts. Example: user says: "look"', False)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '"tools": [Read]',
+        "'tools' : Read",
+        '"\\u0074ools": [Read]',
+        "  tools: Read",
+        "\ttools: Read",
+        "tools:Read",
+        "tools\u00a0: Read",
+        "- tools: Read",
+        "? tools\n: Read",
+        "?\n  tools\n: Read",
+        "{tools: Read}",
+        "**tools**: Read",
+        "license: a: b\u2028tools: Read",
+        "  permissions:\n    bash: [git]",
+        '"mcp_servers": [tides]',
+        "disable-model-invocation:true",
+        # Whoever reads the first one and whoever reads the last one have different tools.
+        "tools: [Read]\nmodel: haiku\n\"tools\": '*'",
+    ],
+)
+def test_a_restriction_is_never_lost_in_a_text_beside_it(tmp_path: Path, line: str) -> None:
+    problem = read(tmp_path, f"---\ndescription: Use this: always\n{line}\n---\nHunt.\n").problem
+    assert "Line " in str(problem)
 
 
 def test_without_fields_the_file_names_it_and_nothing_is_restricted(tmp_path: Path) -> None:

@@ -89,6 +89,7 @@ def test_what_cannot_be_mended_is_left_out_with_its_reason() -> None:
     )
     assert [tool.name for tool in found.tools] == ["t9"]
     assert [each.name for each in found.left_out] == [f"t{number}" for number in range(9)]
+    assert len({each.reason for each in found.left_out}) > 5
     assert "strng" in found.left_out[0].reason
     assert found.summary.startswith("9 left out: t0 (")
     assert found.summary.endswith("; and 4 more.")
@@ -99,6 +100,31 @@ def test_a_schema_without_an_end() -> None:
     for _ in range(2_000):
         deep = {"items": deep}
     assert [each.name for each in offer(an_object(a=deep)).left_out] == ["t0"]
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        an_object(a={"pattern": "a{99999999999999}"}),
+        an_object(a={"patternProperties": {"a{99999999999999}": {}}}),
+        an_object(a={"pattern": "(" * 5_000}),
+        an_object(a={"patternProperties": {"(" * 5_000: {}}}),
+        an_object(a={"minimum": float("nan")}),
+        {"required": [{str(number): 0} for number in range(5_000)]},
+        an_object(a={"definitions": {"b": {"type": [*range(1_000), "x"]}}}),
+        # Of what would be mended into a short one, nothing is read either.
+        {"description": None, "$schema": "x" * 70_000},
+    ],
+)
+def test_a_schema_on_which_a_library_would_fail_or_work_for_long_costs_its_tool(hostile: dict[str, Any]) -> None:
+    found = offer(hostile, {})
+    assert ([each.name for each in found.left_out], [tool.name for tool in found.tools]) == (["t0"], ["t1"])
+
+
+def test_what_is_left_out_is_not_read_without_end() -> None:
+    bad = an_object(a={"type": "none", "description": "x" * 60_000})
+    found = offer(*[{**bad, "title": str(number)} for number in range(6)])
+    assert len({each.reason for each in found.left_out}) == 2
 
 
 def test_names_are_written_as_the_service_takes_them() -> None:

@@ -5,13 +5,16 @@ import codecs
 import gzip
 import json
 from collections.abc import AsyncIterator
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from parachute.base.errors import ParachuteError, Unavailable
 from tests.capabilities.mcp_servers.hostile_server import Answer, Asked, harmless, hostile_server
 from tests.capabilities.mcp_servers.remote_servers import RemoteServers, remote_servers
+from tests.support.clock import ManualClock
 from tests.support.errors import raises
 
 pytestmark = pytest.mark.process
@@ -256,6 +259,54 @@ async def test_ten_thousand_tools_with_long_descriptions(servers: RemoteServers)
             assert 0 < len(tools) <= 200
             assert all(len(tool.description) <= 2_000 for tool in tools)
             assert len(server.asked) < 40
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        {"name": "bare", "inputSchema": {"type": "object"}},
+        {"name": "typed", "description": 7, "inputSchema": {"type": "object"}},
+        {"name": "numbered", "inputSchema": {"properties": {"a": {"maximum": 12345678}}}},
+        {"name": "patterned", "inputSchema": {"properties": {"a": {"pattern": "a{99999999999999}"}}}},
+        {"name": "large", "inputSchema": {"properties": {"a": {"maximum": 10**30}}}},
+        {"name": ["12345678"], "description": ["12345678"], "inputSchema": "12345678"},
+        "no tool",
+    ],
+)
+async def test_a_tool_that_is_not_as_it_should_be_costs_no_other_one(servers: RemoteServers, hostile: Any) -> None:
+    async def lists(asked: Asked) -> bool | None:
+        if asked.what != "tools/list":
+            return False
+        await asked.result({"tools": [hostile, {"name": "act", "inputSchema": {"type": "object"}}]})
+        return None
+
+    async with hostile_server(lists) as bad, hostile_server(harmless) as good:
+        servers.put("bad", bad.url, headers={"X-Key": "12345678"})
+        servers.put("good", good.url)
+        tools, _ = await servers.service.offered("all", None)
+        assert {(tool.server, tool.name) for tool in tools} >= {("bad", "act"), ("good", "act")}
+        assert not any("12345678" in str((tool.description, tool.input_schema)) for tool in tools)
+
+
+async def test_a_fault_that_nobody_thought_of_costs_the_tools_of_the_server(
+    servers: RemoteServers, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Broken(ManualClock):
+        def now(self) -> datetime:
+            raise ZeroDivisionError
+
+    servers.clock = Broken()
+    await servers.restart()
+    async with hostile_server(harmless) as server:
+        servers.put("bad", server.url)
+        for _ in range(2):
+            tools, warnings = await servers.service.offered("all", None)
+            assert (tools, len(warnings)) == ((), 1)
+            # It is not asked again for a while.
+            assert [each.what for each in server.asked].count("tools/list") == 1
+        with raises("asking_failed"):
+            await servers.service.offer("bad")
+    assert "ZeroDivisionError" in caplog.text
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "::1", "192.168.1.1", "169.254.169.254", "10.0.0.1", "0.0.0.0"])

@@ -2,6 +2,7 @@
 
 import json
 import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -344,6 +345,34 @@ def test_more_plugins_than_fit_on_a_page(installation: Installation, tmp_path: P
     library = Library(installation.home, tmp_path)
     assert len(library.list()) == 60
     assert [each.name for each in library.left_out()] == ["twin"]
+
+
+@pytest.mark.parametrize("moment", range(5, 12))
+def test_two_that_look_at_once_see_the_same(installation: Installation, tmp_path: Path, moment: int) -> None:
+    for name in ("boat", "tides", "winch"):
+        write_plugin(tmp_path / ".claude/plugins" / name, name=name)
+    write_files(tmp_path / ".claude/plugins", {"installed_plugins.json": json.dumps({"plugins": {"gone@pier": 7}})})
+    library = Library(installation.home, tmp_path)
+    opened, seen = 0, []
+
+    def look() -> None:
+        slugs = [each.slug for each in library.list()]
+        seen.append((slugs, [each.name for each in library.left_out()]))
+
+    def hear(event: str, details: tuple[object, ...]) -> None:
+        nonlocal opened
+        if event in ("open", "os.scandir"):
+            opened += 1
+            if opened == moment:
+                other = threading.Thread(target=look)
+                other.start()
+                other.join()
+                assert [each.name for each in library.left_out()] == ["gone@pier"]
+
+    look()
+    with audited(hear):
+        look()
+    assert seen == [(["boat", "tides", "winch"], ["gone@pier"])] * 3
 
 
 def test_between_turns_nothing_is_read_again(with_demo: Installation) -> None:
