@@ -171,7 +171,8 @@ class Reconciler:
         original = original_of(entry.status.path)
         if entry.entity is None or original is None or await self._files.stat(original) is None:
             return False
-        entry.claimed, entry.entity = entry.entity.para_id, None
+        # Read again when that has gone, also one without an id.
+        entry.claimed, entry.entity = entry.entity.para_id or original, None
         entry.problem = (
             f"two devices changed {original} at the same time: compare this copy with it, and delete the copy then"
         )

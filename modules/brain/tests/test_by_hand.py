@@ -286,6 +286,17 @@ async def test_a_copy_that_another_program_left_beside_a_note_is_no_second_one(b
     assert (await brain.get("/resolve/Ann")).status == 200
 
 
+async def test_a_copy_without_an_id_is_a_note_when_the_other_one_has_gone(brain: Running, write: Write) -> None:
+    note = write("people/ann.md", "# Ann\nIn Rome.\n")
+    copy = write("people/ann.sync-conflict-20261106-101112-ABCDEFG.md", "# Ann\nIn Oslo.\n")
+    await brain.emit("vault.changed", paths=[note, copy])
+    assert note in (await _problems(brain))[copy]
+    (brain.vault / note).unlink()
+    await brain.emit("vault.changed", paths=[note])
+    assert await _problems(brain) == {}
+    assert (await brain.get("/resolve/Ann")).json()["path"] == copy
+
+
 async def test_types_and_aliases_in_lines_of_the_text(brain: Running, write: Write) -> None:
     text = (
         "# Ann\ntype:: [[person]]\nalias:: Annie, [[A. Quill]]\n\nText.\n```\nalias:: Code\n```\n  alias:: Indented\n"

@@ -392,6 +392,16 @@ async def test_days_with_entries_are_counted(daily: Running) -> None:
     assert (await daily.get("/days", **{"from": "2025-03"})).status == 422
 
 
+async def test_a_copy_whose_day_has_gone_is_to_be_renamed(daily: Running) -> None:
+    copy = "Daily/journals/2026-11-10.sync-conflict-20261110-101112-ABCDEFG.md"
+    (daily.vault / copy).parent.mkdir(parents=True, exist_ok=True)
+    (daily.vault / copy).write_text("Text of the other device\n")
+    await daily.emit("vault.changed", paths=["Daily/journals"])
+    (problem,) = (await daily.get("/problems")).json()["problems"]
+    assert problem["path"] == copy
+    assert "Daily/journals/2026-11-10.md: rename it" in problem["problem"]
+
+
 async def test_names_of_days_by_other_programs_are_named_and_copies_are_no_entries(daily: Running) -> None:
     folder = daily.vault / "Daily/journals"
     names = {

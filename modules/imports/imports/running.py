@@ -75,7 +75,8 @@ class Running:
             self._batch.clear()
 
     async def _brought(self, session: str) -> Brought | None:
-        await self._flush()  # it may be in this export twice
+        if any(chat["session"] == session for chat, _ in self._batch):
+            await self._flush()  # it is in this export twice
         return await self._sessions.brought(self.record.id, session)
 
     async def _take(self, found: Found) -> None:

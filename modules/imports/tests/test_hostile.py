@@ -7,6 +7,7 @@ import stat
 import struct
 import subprocess
 import sys
+import time
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -187,6 +188,46 @@ def test_an_archive_in_an_archive_that_is_none_is_left_out_or_told(tmp_path: Pat
     found = read(tmp_path, packed({"export.zip": good, "broken.zip": "PK\x03\x04"}))
     assert (len(found.conversations), found.errors, found.left_out["other_files"]) == (2, [], 1)
     assert read(tmp_path, packed({"conversations-000.zip": "PK\x03\x04", "a.zip": good})).errors
+
+
+def test_changes_of_a_document_that_grow_it_without_end_are_bounded(tmp_path: Path) -> None:
+    def call(name: str, after: str | None, recipient: str, said: dict[str, Any]) -> dict[str, Any]:
+        found = node(name, after, "assistant", json.dumps(said))
+        found["message"]["recipient"] = recipient
+        return found
+
+    twice = {"updates": [{"pattern": "a", "replacement": "aa", "multiple": True}] * 40}
+    nowhere = {"updates": [{"pattern": "zz", "replacement": "y" * 300}] * 20_000}
+    made = {"name": "Plan", "type": "document", "content": "a"}
+    nodes = [
+        node("ask", None, text="Write it."),
+        call("make", "ask", "canmore.create_textdoc", made),
+        call("twice", "make", "canmore.update_textdoc", twice),
+        call("nowhere", "twice", "canmore.update_textdoc", nowhere),
+    ]
+    began = time.monotonic()
+    found = exported(tmp_path, tree(*nodes))
+    assert time.monotonic() - began < 60
+    assert found.messages[0][1]["text"].startswith("[Document: Plan]\n\naaaa")
+    assert len(found.messages[0][1]["text"]) < 1_100_000
+
+
+def test_a_mark_whose_source_is_very_long_is_bounded(tmp_path: Path) -> None:
+    said = node("a", None, "assistant", "【1】" * 50_000)
+    said["message"]["metadata"] = {"content_references": [{"matched_text": "【1】", "alt": "x" * 500_000}]}
+    found = exported(tmp_path, tree(said))
+    assert len(found.messages[0][0]["text"]) == 1_000_000
+
+
+def test_folded_parts_without_an_end_are_read_at_once(tmp_path: Path) -> None:
+    talk = {
+        "messages": {"a": {"role": "user", "content": '<details type="' * 300_000 + "</details>"}},
+        "currentId": "a",
+    }
+    began = time.monotonic()
+    found = read(tmp_path, json.dumps([{"id": "1", "chat": {"history": talk}}]).encode(), "openwebui")
+    assert time.monotonic() - began < 20
+    assert len(found.conversations) == 1
 
 
 def test_names_that_lead_elsewhere_are_left_out(tmp_path: Path) -> None:

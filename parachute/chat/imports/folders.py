@@ -22,12 +22,12 @@ from parachute.base.files import private_folder, remove_tree
 from parachute.base.folders import Folder
 from parachute.base.steering.judging import is_told_in_vault
 from parachute.chat.imports.models import OWN_FOLDERS, PLACE
+from parachute.chat.sessions.transcripts import BEFORE
 from parachute.config.vault.service import Vault
 
 _ID = re.compile(r"[0-9a-f]{8}")
 _RECORD_LIMIT = 256 * 1024
 _TRANSCRIPT = ".imported.jsonl"
-_BEFORE = "before"
 _LINE = 16 * 1024
 _SPARE = 512 * 1024 * 1024
 """Bytes that an import leaves free: the owner goes on writing."""
@@ -128,10 +128,10 @@ class ImportFolders:
 
     def grow_transcript(self, import_id: str, staged: int, session: str) -> None:
         """Put what was staged in the place of what an earlier import had brought, which is kept."""
-        private_folder(self.root / import_id / _BEFORE, self._vault.root)
+        private_folder(self.root / import_id / BEFORE, self._vault.root)
         with Folder.open(self.root) as root:
-            if root.status(f"{import_id}/{_BEFORE}/{session}") is None:
-                root.rename(f"transcripts/{session}{_TRANSCRIPT}", root, f"{import_id}/{_BEFORE}/{session}")
+            if root.status(f"{import_id}/{BEFORE}/{session}") is None:
+                root.rename(f"transcripts/{session}{_TRANSCRIPT}", root, f"{import_id}/{BEFORE}/{session}")
         self.place_transcript(import_id, staged, session)
 
     def grown(self, import_id: str) -> list[str]:
@@ -139,7 +139,7 @@ class ImportFolders:
         with (
             contextlib.suppress(OSError),
             Folder.open(self.root / import_id) as folder,
-            folder.folder(_BEFORE) as before,
+            folder.folder(BEFORE) as before,
         ):
             return [entry.name for entry in before.entries()]
         return []
@@ -147,7 +147,7 @@ class ImportFolders:
     def put_back(self, import_id: str, session: str) -> None:
         """Put what was there before the import into its place again."""
         with Folder.open(self.root) as root:
-            root.rename(f"{import_id}/{_BEFORE}/{session}", root, f"transcripts/{session}{_TRANSCRIPT}")
+            root.rename(f"{import_id}/{BEFORE}/{session}", root, f"transcripts/{session}{_TRANSCRIPT}")
 
     def place_file(self, import_id: str, staged: int, target: str, time: str | None) -> bool | None:
         """Put a staged file into the vault; None if the same one is there, False if another one is, which stays."""

@@ -21,8 +21,12 @@ class Growing:
         for each in (each for each in arriving.sessions if each.id in here & arriving.growing):
             if (staged := arriving.staged.get(each.id)) is not None:
                 place = partial(self._folders.grow_transcript, import_id, staged, each.id)
-                if await self._sessions.grow(import_id, each, place):
-                    grown.append(each.id)
+                try:
+                    if await self._sessions.grow(import_id, each, place):
+                        grown.append(each.id)
+                except BaseException:
+                    await self._settle(import_id, each.id)
+                    raise
         return grown
 
     async def take_back(self, import_id: str) -> tuple[int, list[str]]:
@@ -43,11 +47,17 @@ class Growing:
 
     async def settle(self, import_id: str) -> int:
         """Restore what an import that was interrupted has placed and not stored; how many have grown."""
-        grown = 0
-        for identifier in await asyncio.to_thread(self._folders.grown, import_id):
-            if await self._sessions.has_grown(import_id, identifier):
-                grown += 1
-            else:
-                await asyncio.to_thread(self._folders.put_back, import_id, identifier)
-                await self._sessions.sessions.search_index.update(identifier)
-        return grown
+        known = await asyncio.to_thread(self._folders.grown, import_id)
+        return sum([await self._settle(import_id, identifier) for identifier in known])
+
+    async def _settle(self, import_id: str, identifier: str) -> bool:
+        """Return whether a session has grown by an import; what was placed and not stored is as before then."""
+        # A later import may have added to it since.
+        if await self._sessions.has_grown(import_id, identifier, last=False):
+            return True
+        if await self._sessions.sessions.find(identifier) is None:
+            await asyncio.to_thread(self._sessions.transcripts.forget_before, identifier)
+        elif identifier in await asyncio.to_thread(self._folders.grown, import_id):
+            await asyncio.to_thread(self._folders.put_back, import_id, identifier)
+            await self._sessions.sessions.search_index.update(identifier)
+        return False

@@ -86,16 +86,18 @@ class ImportedSessions:
         await self.sessions.search_index.update(now.id)
         return True
 
-    async def has_grown(self, import_id: str, session: str) -> bool:
-        """Return True for a session that grew last by this import."""
+    async def has_grown(self, import_id: str, session: str, *, last: bool = True) -> bool:
+        """Return True for a session that grew by this import, and by no later one if it was the `last`."""
         found = await self.sessions.find(session)
-        return found is not None and found.metadata.get(IMPORT, {}).get("grown", [])[-1:] == [import_id]
+        grown = found.metadata.get(IMPORT, {}).get("grown", []) if found else []
+        return import_id in (grown[-1:] if last else grown)
 
     async def shrink(self, session: str, put_back: Callable[[], None]) -> bool:
         """Let `put_back` restore what was there before a session grew last; False where somebody went on with it here."""
         found = await self.sessions.find(session)
         if found is None or not self.is_untouched(found):
             return False
+        title = session_of(self.transcripts.origin(session) or {}, session).title
         await asyncio.to_thread(put_back)
         before = session_of(self.transcripts.origin(session) or {}, session)
 
@@ -104,6 +106,7 @@ class ImportedSessions:
             row.metadata = {**row.metadata, IMPORT: {**known, "messages": before.message_count}}
             row.metadata[IMPORT]["grown"] = known["grown"][:-1]
             row.message_count, row.updated_at = before.message_count, before.updated_at
+            row.title = before.title if row.title == title else row.title
 
         await self._store.update(session, change)
         await self.sessions.search_index.update(session)

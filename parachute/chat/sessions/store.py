@@ -4,6 +4,7 @@ import asyncio
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
+from itertools import accumulate
 
 from aiosqlite import Connection
 
@@ -197,6 +198,9 @@ class SessionStore:
         query = "SELECT rowid, body FROM words WHERE rowid < ? ORDER BY rowid DESC LIMIT ?"
         async with self._database.transaction() as connection:
             rows = list(await connection.execute_fetchall(query, (int(row[0]), _BATCH)))
+            # Others wait meanwhile, and very long texts take seconds.
+            sizes = accumulate(len(body) for _, body in rows)
+            rows = [each for each, size in zip(rows, sizes, strict=True) if each is rows[0] or size <= _BATCH_SIZE]
             new = await asyncio.to_thread(lambda: [(searchable(readable(body)), number) for number, body in rows])
             changed = [pair for pair, (_, body) in zip(new, rows, strict=True) if pair[0] != body]
             await connection.executemany("UPDATE words SET body = ? WHERE rowid = ?", changed)

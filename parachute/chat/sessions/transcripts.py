@@ -38,6 +38,9 @@ _OWN = "-scratch-"
 IMPORTED = "imports/transcripts"
 """Below `.parachute`, where no agent writes: what conversations brought along that were imported."""
 
+BEFORE = "before"
+"""Folder of an import with what was brought before of conversations that have grown by it."""
+
 _IMPORTED = ".imported.jsonl"
 _ORIGIN_LIMIT = 64 * 1024
 _SAID = ("user", "assistant")
@@ -113,8 +116,8 @@ class Transcripts:
         return value if isinstance(value, dict) and value.get("type") == "import" else None
 
     def imported_events(self, session: str) -> Iterator[dict[str, Any]]:
-        """The events that an import brought."""
-        return events_in(self.imported(session))
+        """The events that an import brought, which are on one path."""
+        return events_in(self.imported(session), with_taken_back=True)
 
     def ids(self) -> Iterator[str]:
         """The sessions whose transcript lies in the folder of its own sandbox."""
@@ -255,6 +258,13 @@ class Transcripts:
         if imported := self.imported(session):
             remove_tree(imported, self._vault.root)
             self._outlines.delete(imported)
+            self.forget_before(session)
+
+    def forget_before(self, session: str) -> None:
+        """Remove what imports keep of a session as it was before it grew."""
+        for folder in (self._vault.state / "imports").glob(f"*/{BEFORE}"):
+            with suppress(OSError):
+                remove_tree(folder / session, self._vault.root)
 
     def _bring_up_to_date(self, outline: Outline, file: IO[bytes], found: Transcript) -> None:
         """Read what is new of a file; `found` has the events of the newest segment then."""

@@ -119,3 +119,50 @@ async def test_what_was_placed_and_not_stored_is_as_before(imports: Imports) -> 
     await imports.bring("0000000c", 4, grows=2)
     assert await imports.growing.settle("0000000c") == 1
     assert await imports.texts() == TEXTS
+
+
+async def test_a_later_import_is_left_alone_when_an_undo_of_an_earlier_one_was_interrupted(imports: Imports) -> None:
+    await imports.bring(JANUARY, 2)
+    await imports.bring(FEBRUARY, 3, grows=1)
+    await imports.bring("0000000c", 4, grows=1)
+    assert await imports.growing.settle(FEBRUARY) == 1
+    assert await imports.texts() == TEXTS
+
+
+async def test_nothing_is_left_of_one_that_was_deleted(imports: Imports) -> None:
+    await imports.bring(JANUARY, 2)
+    await imports.bring(FEBRUARY, 4, grows=2)
+    kept = imports.folders.root / FEBRUARY / "before" / "a"
+    assert kept.exists()
+    await imports.storage.service.delete("a")
+    assert not kept.exists()
+    kept.write_text("as an interrupted deletion leaves it")
+    assert await imports.growing.settle(FEBRUARY) == 0
+    assert not kept.exists()
+    assert imports.storage.service.transcripts.imported("a") is None
+
+
+async def test_one_that_cannot_be_stored_is_as_before(imports: Imports, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def fail(*_: object) -> None:
+        raise OSError("the disk is full")
+
+    await imports.bring(JANUARY, 2)
+    with monkeypatch.context() as patched:
+        patched.setattr(imports.storage.store, "update", fail)
+        with pytest.raises(OSError, match="full"):
+            await imports.bring(FEBRUARY, 4, grows=2)
+    assert await imports.texts() == TEXTS[:2]
+    assert await imports.bring(FEBRUARY, 4, grows=2) == ["a"]
+    assert await imports.texts() == TEXTS
+
+
+async def test_an_undo_brings_the_name_back_unless_somebody_gave_another(imports: Imports) -> None:
+    for name, after in ((None, "Varnish"), ("Mine", "Mine")):
+        await imports.bring(JANUARY, 2)
+        await imports.bring(FEBRUARY, 4, grows=2, title="Varnish in winter")
+        session = await imports.storage.service.get("a")
+        session.title = name or session.title
+        await imports.storage.service.save(session)
+        assert await imports.growing.take_back(FEBRUARY) == (1, [])
+        assert (await imports.storage.service.get("a")).title == after
+        await imports.storage.service.delete("a")

@@ -80,8 +80,13 @@ class Reconciler:
             # Nobody has edited what an index that is made anew reads for the first time.
             is_new = self._last == 0.0 and await self._index.is_new()
             there = {path: (modified, size) for path, modified, size in scanned if date_of(path)}
-            self.conflicts = [path for path, _, _ in scanned if original_of(path)]
+            copies = {path: original for path, _, _ in scanned if (original := original_of(path))}
+            paths = {path for path, _, _ in scanned}
+            self.conflicts = [path for path, original in copies.items() if original in paths]
             self.misnamed = {path: date for path, _, _ in scanned if (date := day_meant(path))}
+            # Nobody is told to delete the only one.
+            alone = {path: date_of(original) for path, original in copies.items() if original not in paths}
+            self.misnamed |= {path: date for path, date in alone.items() if date}
             gone = [path for path in known if path not in there]
             changed = [path for path, stamp in there.items() if _stamp(known.get(path)) != stamp]
             for start in range(0, max(len(changed), 1), _BATCH):

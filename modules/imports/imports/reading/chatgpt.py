@@ -47,6 +47,7 @@ def read(value: dict[str, Any]) -> Iterator[Conversation]:
             # What a branch shares with the one shown was counted there.
             counted = Counter[str]() if key in said else found.left_out
             reader.add(key, messages[key], messages[following] if following else {}, counted)
+        reader.settle()
         said |= set(path)
         found.settle()
         if number:

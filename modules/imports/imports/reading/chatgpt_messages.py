@@ -6,7 +6,7 @@ from typing import Any
 
 from imports.reading.citations import cited
 from imports.reading.conversation import Conversation, Role, fields_of, items_of, moment, name_of, text_of, unknown
-from imports.reading.documents import Documents, replaced
+from imports.reading.documents import Documents
 
 _TOOLS = frozenset({"execution_output", "tether_browsing_display", "tether_quote", "computer_output"})
 _THOUGHTS = frozenset({"thoughts", "reasoning_recap"})
@@ -15,6 +15,7 @@ _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant"}
 _UNSEEN = "is_visually_hidden_from_conversation"
 _WIDGET = "The latest state of the widget is: "
 _LANGUAGE = 40
+_REPORTS = 100
 
 
 def role_of(message: dict[str, Any]) -> Role | None:
@@ -35,6 +36,11 @@ class Messages:
         self._found = found
         self._has_people = has_people
         self._documents = Documents(found)
+        self._reports = 0
+
+    def settle(self) -> None:
+        """Write the documents, after the last message."""
+        self._documents.settle()
 
     def add(self, node: str, message: dict[str, Any], following: dict[str, Any], left_out: Counter[str]) -> None:
         """Add what stands in a node; `following` is the message after it, which has the id of a document."""
@@ -81,9 +87,10 @@ class Messages:
         shown = items_of(content.get("parts")) if is_tool and not metadata.get(_UNSEEN) else []
         if pictures := [part for part in shown if "image" in text_of(fields_of(part).get("content_type"))]:
             self._say("assistant", "\n\n".join(_part(part, left_out) for part in pictures), node, message)
-        elif not report:
+        elif not report or self._reports >= _REPORTS:
             left_out["tool_calls" if is_tool else "hidden_messages"] += is_tool or bool(texts)
         elif all(report not in each.text for each in self._found.messages):
+            self._reports += 1
             self._say("assistant", report, node, message)
 
     def _document(self, node: str, message: dict[str, Any], recipient: str, following: dict[str, Any]) -> bool:
@@ -103,7 +110,7 @@ class Messages:
             for each in map(fields_of, items_of(called.get("updates"))):
                 pattern, replacement = text_of(each.get("pattern")), text_of(each.get("replacement"))
                 everywhere = each.get("multiple") is True
-                document.content = replaced(document.content, pattern, replacement, everywhere=everywhere)
+                self._documents.change(document, pattern, replacement, everywhere=everywhere)
         else:
             return False
         model = name_of(fields_of(message.get("metadata")).get("model_slug"))

@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any
 
-from imports.reading.conversation import fields_of, items_of, text_of
+from imports.reading.conversation import TEXT_LIMIT, fields_of, items_of, text_of
 
 _MARK = re.compile("\ue200([^\ue200\ue201]*)\ue201")
 _OLD_MARK = re.compile("【[^【】]{1,100}】")
@@ -19,8 +19,15 @@ def cited(text: str, metadata: dict[str, Any]) -> str:
     shown = {mark: _shown(each) for each in references if (mark := text_of(each.get("matched_text")))}
     text = _cited_by_place(text, metadata) if not references else text
     # One pass over the text, whatever their number: what a link holds is no mark.
-    text = _OLD_MARK.sub(lambda found: shown.get(found[0], found[0]), text)
-    text = _MARK.sub(lambda found: shown[found[0]] if found[0] in shown else _words(found[1]), text)
+    left = TEXT_LIMIT
+
+    def linked(found: re.Match[str]) -> str:
+        nonlocal left
+        left -= len(shown[found[0]])
+        return shown[found[0]] if left >= 0 else ""
+
+    text = _OLD_MARK.sub(lambda found: linked(found) if found[0] in shown else found[0], text)
+    text = _MARK.sub(lambda found: linked(found) if found[0] in shown else _words(found[1]), text)
     listed = [item for each in references for item in items_of(each.get("sources"))]
     links = dict.fromkeys(link for each in listed[:_SOURCES] if (link := _link(each)) and _address(each) not in text)
     text = f"{text}\n\nSources:\n" + "\n".join(f"- {link}" for link in links) if links else text

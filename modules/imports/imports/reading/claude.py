@@ -15,7 +15,7 @@ from imports.reading.conversation import (
     text_of,
     unknown,
 )
-from imports.reading.documents import PART, Document, Documents, replaced
+from imports.reading.documents import PART, Document, Documents
 from imports.reading.trees import BRANCHES, branches, count
 
 SOURCE = "claude"
@@ -68,6 +68,7 @@ def read(value: dict[str, Any]) -> Iterator[Conversation]:
             _add(found, documents, message)
             if before is not None:
                 found.left_out = before
+        documents.settle()
         told |= {id(message) for message in path}
         found.settle()
         if number:
@@ -138,7 +139,7 @@ def _document(documents: Documents, block: dict[str, Any]) -> Document | None:
     document = documents.get(key, exactly=True)
     if document is None or not isinstance(old, str) or not isinstance(new, str):
         return None
-    document.content = replaced(document.content, old, new)
+    documents.change(document, old, new)
     return document
 
 
@@ -168,6 +169,7 @@ def read_design(value: dict[str, Any]) -> Conversation:
         created=moment(value.get("created_at")),
         updated=moment(value.get("updated_at")),
     )
+    documents = Documents(found)
     for message in map(fields_of, items_of(value.get("messages"))):
         held = message.get("content")
         content = fields_of(held)
@@ -176,6 +178,7 @@ def read_design(value: dict[str, Any]) -> Conversation:
         blocks = blocks or ([{"type": "text", "text": plain}] if plain else [])
         attachments = items_of(content.get("attachments"))
         sender = {"content": blocks, "attachments": attachments, "sender": message.get("role")}
-        _add(found, Documents(found), {**message, **sender})
+        _add(found, documents, {**message, **sender})
         found.path += filter(None, [name_of(message.get("uuid"))])
+    documents.settle()
     return found

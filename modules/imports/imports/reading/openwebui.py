@@ -70,12 +70,17 @@ def _add(found: Conversation, node: str, message: dict[str, Any], left_out: Coun
 def _unfolded(text: str, left_out: Counter[str]) -> str:
     """A text without what the program folds away in it: thoughts, and calls of tools."""
     kept, place = [], 0
-    while (start := text.find(_FOLDED, place)) >= 0 and (end := text.find(_END, start)) >= 0:
+    while (start := text.find(_FOLDED, place)) >= 0:
         begin = start + len(_FOLDED)
         what = _KINDS.get(text[begin : begin + _LONGEST].partition('"')[0])
-        # Others are words of the text.
-        kept.append(text[place : start if what else begin])
-        place = end + len(_END) if what else begin
-        if what:
-            left_out[what] += 1
+        if what is None:
+            # Others are words of the text.
+            kept.append(text[place:begin])
+            place = begin
+            continue
+        if (end := text.find(_END, begin)) < 0:
+            break
+        kept.append(text[place:start])
+        place = end + len(_END)
+        left_out[what] += 1
     return "".join([*kept, text[place:]]).strip("\n")
