@@ -2,8 +2,8 @@
 # mcp 2.3.0 (ClientSession over stdio), asking a server that answers in plain JSON and lists its two tools on two pages.
 # Expected: call_tool sends "tools/call", returns the answer, and refuses one that the tool's "outputSchema" refuses.
 # Seen: after the answer to a call of a tool that was not listed yet, it asks for the list, of which it takes the first
-# page. If that fails, call_tool raises, though the tool has run. For a tool of a later page it asks so at each call, and
-# returns the answer unchecked. ("count" is an integer in the schema; the first call answers 1, the second "x".)
+# page. If that fails, call_tool raises, though the tool has run. For a tool of a later page it does so at each call,
+# and returns the answer unchecked. ("count" is an integer in the schema; the first call answers 1, the second "x".)
 #   first, no list     Done. / RuntimeError    call list call
 #   second, no list    Done. / Done.           call list call list
 #   second, all pages  Done. / RuntimeError    list list call call

@@ -317,10 +317,10 @@ async def test_hand_edits_are_seen(daily: Running) -> None:
 async def test_an_index_that_is_gone_is_made_again(tmp_path: Any, is_folder: bool) -> None:
     async with run(DailyModule, folder=tmp_path) as daily:
         entry = await add(daily, "Kept")
-    (tmp_path / "data/index.db").write_bytes(b"no database" * 1000)
+    (tmp_path / "data/words.db").write_bytes(b"no database" * 1000)
     if is_folder:
-        (tmp_path / "data/index.db").unlink()
-        (tmp_path / "data/index.db/inside").mkdir(parents=True)
+        (tmp_path / "data/words.db").unlink()
+        (tmp_path / "data/words.db/inside").mkdir(parents=True)
     async with run(DailyModule, folder=tmp_path) as daily:
         assert (await daily.get("/search", q="kept")).json()["entries"][0]["id"] == entry["id"]
         assert await texts(daily, date=DAY) == ["Kept"]

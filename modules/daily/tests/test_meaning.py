@@ -1,9 +1,6 @@
 """Entries that are found by what they mean."""
 
-import contextlib
-import sqlite3
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -83,13 +80,3 @@ async def test_words_of_scripts_without_spaces_come_before_the_meaning(daily: Ru
     assert await _found(daily, "散步") == found
     (entry, _) = (await daily.get("/search", q="散步")).json()["entries"]
     assert entry["snippet"] == "昨天和叔叔一起去灯塔散步。"
-
-
-async def test_an_index_of_another_form_is_made_anew(tmp_path: Path) -> None:
-    async with run(DailyModule, folder=tmp_path) as daily:
-        await _write(daily, "昨天去灯塔散步。")
-    with contextlib.closing(sqlite3.connect(tmp_path / "data/index.db")) as connection:
-        connection.execute("DROP TABLE words")
-        connection.execute("PRAGMA application_id = 0")
-    async with run(DailyModule, folder=tmp_path) as daily:
-        assert await _found(daily, "散步") == [("昨天去灯塔散步。", "words")]

@@ -168,7 +168,7 @@ async def test_an_index_that_is_made_anew_links_nothing(tmp_path: Any) -> None:
     async with run(DailyModule, folder=tmp_path, interfaces={"BrainInterface": brain}) as daily:
         assert (await daily.get("/entries")).json()["entries"] == []
         vault = daily.vault
-    (tmp_path / "data/index.db").unlink()
+    (tmp_path / "data/words.db").unlink()
     (vault / "Daily/journals").mkdir(parents=True)
     (vault / "Daily/journals/2025-03-04.md").write_text(file)
     async with run(DailyModule, folder=tmp_path, interfaces={"BrainInterface": brain}) as daily:

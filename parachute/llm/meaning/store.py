@@ -14,7 +14,8 @@ from parachute.base.disk_errors import is_passing
 from parachute.base.errors import Unavailable
 from parachute.base.files import remove_database
 
-_FORM = 1
+FORM, _EARLIER = 2, 1
+"""Numbers of the tables' forms; `full_text.prepare` takes over what the earlier one has, which knows nothing of this one."""
 _TABLES = """
 CREATE TABLE known (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE texts (
@@ -74,7 +75,7 @@ class Store:
         store = None
         try:
             store = cls(_connected(path))
-            if store.connection.execute("PRAGMA user_version").fetchone()[0] == _FORM:
+            if store.connection.execute("PRAGMA user_version").fetchone()[0] in (FORM, _EARLIER):
                 store.connection.executescript(_VECTORS)
                 return store
         except sqlite3.DatabaseError as error:
@@ -88,7 +89,7 @@ class Store:
         store = cls(_connected(path))
         path.chmod(0o600)
         with store.connection as connection:
-            connection.executescript(f"BEGIN; {_TABLES} {_VECTORS} PRAGMA user_version = {_FORM};")
+            connection.executescript(f"BEGIN; {_TABLES} {_VECTORS} PRAGMA user_version = {FORM};")
         return store
 
     def close(self) -> None:

@@ -4,7 +4,7 @@ from contextlib import closing
 from pathlib import Path
 
 from parachute.llm.meaning import full_text
-from parachute.llm.meaning.store import Store
+from parachute.llm.meaning.store import FORM, Store
 
 _BEFORE = """
 CREATE TABLE marks (text INTEGER PRIMARY KEY, mark TEXT NOT NULL);
@@ -18,11 +18,13 @@ END;
 def test_an_index_from_before_finds_words_of_every_script(tmp_path: Path) -> None:
     with closing(Store.open(tmp_path / "index.db")) as store:
         store.connection.executescript(_BEFORE)
+        store.connection.execute("PRAGMA user_version = 1")
         store.put("files", {"a.md": "昨天去灯塔散步", "b.md": "The harbour"}, ())
         store.put("brain", {"c": "灯塔"}, ())
     for _ in range(2):
         with closing(Store.open(tmp_path / "index.db")) as store:
             full_text.prepare(store)
+            assert store.connection.execute("PRAGMA user_version").fetchone()[0] == FORM
             (hit,) = full_text.search(store, "files", "散步", 5)
             assert (hit.key, hit.has_all, hit.snippet) == ("a.md", True, "昨天去灯塔散步")
             (hit,) = full_text.search(store, "files", "灯塔大海", 5)

@@ -19,14 +19,13 @@ _BUSY_SECONDS = 10
 class Database:
     """`schema` is run at each opening, and may call `searchable`.
 
-    A file that is no database, or one of another `form`, is removed when `disposable`, since it can be made again.
+    A file that is no database is removed when `disposable`, since it can be made again.
     """
 
-    def __init__(self, path: Path, schema: str, *, disposable: bool = False, form: int = 0) -> None:
+    def __init__(self, path: Path, schema: str, *, disposable: bool = False) -> None:
         self._path = path
         self._schema = schema
         self._disposable = disposable
-        self._form = form
         self._connection: sqlite3.Connection | None = None
         self._lock = threading.Lock()
         self._waiting: list[tuple[Callable[[sqlite3.Connection], Any], asyncio.Future[Any]]] = []
@@ -103,12 +102,7 @@ class Database:
             connection.create_function("searchable", 1, searchable, deterministic=True)
             # Half of what SQLite would take as the file grows: the system keeps what is read often.
             connection.execute("PRAGMA cache_size = -1000")
-            is_other = connection.execute("PRAGMA application_id").fetchone()[0] != self._form
-            if is_other and connection.execute("SELECT 1 FROM sqlite_schema").fetchone():
-                raise sqlite3.DatabaseError("it has another form")
             connection.executescript(self._schema)
-            if is_other:
-                connection.execute(f"PRAGMA application_id = {self._form}")
         except BaseException:
             connection.close()
             raise

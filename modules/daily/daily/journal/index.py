@@ -21,8 +21,6 @@ _FILES_A_DAY = 8
 _ENTRIES_A_FILE = 1 << 20
 _DAY = _FILES_A_DAY * _ENTRIES_A_FILE
 
-_FORM = 2
-"""The number of the tables' form; an index of another one is made anew."""
 
 _SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS files (
@@ -100,7 +98,7 @@ class Index:
     """The database; each call is done in a thread of its own."""
 
     def __init__(self, path: Path) -> None:
-        self._database = Database(path, _SCHEMA + LACKING.schema, disposable=True, form=_FORM)
+        self._database = Database(path, _SCHEMA + LACKING.schema, disposable=True)
         self.changed: Callable[[], None] = lambda: None
         """Called after each change, in some thread."""
 

@@ -30,7 +30,8 @@ class Journal:
         self._core = core
         self._new_id = new_id
         self.clock: Callable[[], datetime.datetime] = datetime.datetime.now
-        self.index = Index(core.data / "index.db")
+        # Of another name than in versions that knew no words of scripts without spaces: they go on with theirs.
+        self.index = Index(core.data / "words.db")
         self.near = Nearness(core.meaning, LACKING, self.index.run, self.index.run)
         self.index.changed = self.near.changed
         self._state = State(core.data / "state.db")
