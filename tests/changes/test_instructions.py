@@ -2,10 +2,13 @@
 
 import asyncio
 import hashlib
+import os
 from pathlib import Path
 
 import pytest
 
+from parachute.base.folders import Folder
+from parachute.changes.obeyed import linked_instructions
 from parachute.security.origin import Origin
 from tests.changes.views import World
 
@@ -68,3 +71,15 @@ async def test_what_a_file_of_instructions_imports_waits_for_what_came_from_else
         await world.turn(script, origin=lambda: Origin.WEB)
         assert await world.reasons() == {"docs/rules.md": "origin", "docs/more.md": "origin"}
         assert world.read("docs/plain.md") == "agent\n"
+
+
+def test_imports_are_read_within_bounds_each_file_for_itself(tmp_path: Path) -> None:
+    big = tmp_path / "big.md"
+    big.write_bytes(b"x" * 1024 * 1024)
+    for number in range(300):
+        os.link(big, tmp_path / f"{number}.md")
+    (tmp_path / "rules.md").write_text("Mine.")
+    (tmp_path / "AGENTS.MD").write_text(" ".join(f"@{number}.md" for number in range(300)))
+    (tmp_path / "CLAUDE.md").write_text("@rules.md")
+    with Folder.open(tmp_path) as folder:
+        assert linked_instructions(folder) == {"0.md", "1.md", "2.md", "3.md", "rules.md"}
