@@ -8,7 +8,7 @@ from typing import NamedTuple
 from parachute.base.errors import InvalidInput
 from parachute.base.folders import Folder
 from parachute.base.steering.imports import Allowance, imported, references
-from parachute.base.steering.judging import holds_obeyed, is_obeyed, is_told, may_depend
+from parachute.base.steering.judging import folded, holds_obeyed, is_obeyed, is_told, may_depend
 from parachute.base.steering.names import REPOSITORY
 from parachute.changes.models import Reason
 from parachute.core import front_matter
@@ -29,7 +29,7 @@ class _Text(NamedTuple):
 
 
 def linked_instructions(project: Folder) -> frozenset[str]:
-    """Paths in a project that agents are told by way of its top: links lead there, or files import them. Waits for the disk."""
+    """Paths in a project, as `folded`, that agents are told by way of its top: links lead there, or files import them. Waits for the disk."""
     told = [each for each in project.entries() if is_told(each.name)]
     found = {os.path.normpath(project.link(each.name)) for each in told if each.is_symlink()}
     # Those of this computer first: an agent may make as many others as there are ways to write their names.
@@ -49,7 +49,7 @@ def linked_instructions(project: Folder) -> frozenset[str]:
         if (text := read(name)) is not None:
             brought = imported(name, text, "", read, Allowance())
             found |= {each.path for each in brought if each.file is not None}
-    return frozenset(found)
+    return frozenset(map(folded, found))
 
 
 def reason_of(name: str, names: Collection[str], above: str = "") -> Reason | None:
@@ -84,14 +84,14 @@ def leads_to(path: str, named: Collection[str]) -> bool:
 
 def may_matter(names: Collection[str]) -> bool:
     """Return whether what else is in the folder decides about one of these names."""
-    folded = {name.casefold() for name in names}
-    return any(folded & each for each in _BARE) or may_depend(folded)
+    small = {name.casefold() for name in names}
+    return any(small & each for each in _BARE) or may_depend(small)
 
 
 def is_bare(names: Collection[str]) -> bool:
     """Return whether git would take a folder with these names for a repository."""
-    folded = {name.casefold() for name in names}
-    return any(folded >= each for each in _BARE)
+    small = {name.casefold() for name in names}
+    return any(small >= each for each in _BARE)
 
 
 def leads_out(path: str, text: str) -> bool:
