@@ -14,8 +14,8 @@ MOST = 50
 _REFERENCES = 200
 """References that are followed for one chain: each is a look at the disk."""
 
-_SIZE = 4 * 1024 * 1024
-"""Characters of all files that one chain brings; what fits into a prompt is far less."""
+TOGETHER = 4 * 1024 * 1024
+"""Characters of all files that are brought for one chain, and of its places' own; what fits into a prompt is far less."""
 
 _LOOKED_THROUGH = 128 * 1024
 """Characters of a file that are looked through: no more of it fits into a prompt."""
@@ -77,14 +77,14 @@ class Import(NamedTuple, Generic[File]):
 
 
 class Allowance:
-    """The rest of what one chain of instructions may bring."""
+    """The rest of what may be read for one chain of instructions."""
 
     def __init__(self) -> None:
-        self._files, self._references, self._size = MOST, _REFERENCES, _SIZE
+        self._files, self._references, self._size, self._own_size = MOST, _REFERENCES, TOGETHER, TOGETHER
 
     @property
     def has_room(self) -> bool:
-        """True if another file may be read."""
+        """True if another file may be brought."""
         return self._files > 0 and self._size > 0
 
     def take_reference(self) -> bool:
@@ -93,9 +93,15 @@ class Allowance:
         return self._references >= 0
 
     def take(self, size: int) -> None:
-        """Take a file that was read."""
+        """Take a file that is brought."""
         self._files -= 1
         self._size -= size
+
+    def take_own(self, size: int) -> bool:
+        """Take the own file of a place, of which nothing that others bring takes the room; False if there is none left."""
+        has_room = self._own_size > 0
+        self._own_size -= size
+        return has_room
 
 
 def imported(

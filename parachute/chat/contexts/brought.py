@@ -26,6 +26,14 @@ class Bringing:
         self._root = root
         self._allowance = allowance
 
+    def own(self, found: Found, level: Level) -> Found:
+        """The file of a place itself, without its words where those of nearer ones are too large together."""
+        has_room = self._allowance.take_own(found.size)
+        # The vault's own is the owner's word for all conversations: nothing nearer takes it away.
+        return (
+            found if has_room or found.words is None or level == "root" else found._replace(words=None, problem="large")
+        )
+
     def file(self, found: Found, place: str, level: Level, folder: str) -> list[ContextFile]:
         """The file of a context with those that it imports, from below a folder of it alone."""
         brought, not_read = dict[str, ContextFile](), list[str]()

@@ -46,8 +46,9 @@ def read_chain(
     # The nearest first, so that what a far one brings takes no room from it.
     for folder in reversed(outside):
         with suppress(OSError), Folder.open_unlinked(folder) as top:
-            found, bringing = reader.in_folder(top, folder, ""), Bringing(reader, top, folder, allowance)
+            bringing = Bringing(reader, top, folder, allowance)
             why: Level = "directory" if folder == outside[-1] else "parent"
+            found = bringing.own(reader.in_folder(top, folder, ""), why)
             own = bringing.file(found, str(folder), why, "") if found.problem != "missing" else []
             here = (*own, *bringing.rules(str(folder), why, ""))
             groups.append([replace(e, path=str(e.real), unused=e.unused and str(folder / e.unused)) for e in here])
@@ -66,7 +67,7 @@ def _of_place(bringing: Bringing, reader: Reader, top: Folder, root: Path, of: _
     found = reader.file(top, root, place) if is_file else None
     if found is None or found.problem == "missing":
         is_file, found = False, reader.in_folder(top, root, place)
-    above = place.rpartition("/")[0] if is_file else place
+    found, above = bringing.own(found, level), place.rpartition("/")[0] if is_file else place
     own = bringing.file(found, place, level, above) if level == "direct" or found.problem != "missing" else []
     return own if is_file else [*own, *bringing.rules(place, level, above)]
 

@@ -9,7 +9,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from parachute.base.answers import Answer
-from parachute.base.steering.imports import DEEPEST, MOST
+from parachute.base.steering.imports import DEEPEST, MOST, TOGETHER
 
 NAMES = ("AGENTS.md", "CLAUDE.md")
 """The first one that is there counts, and never both."""
@@ -30,7 +30,7 @@ Problem = Literal["missing", "large", "binary", "unreadable", "not_left"]
 
 SENTENCES: dict[Problem, str] = {
     "missing": "has no AGENTS.md and no CLAUDE.md, or does not exist",
-    "large": f"is larger than {LARGEST_FILE // 1024**2} MB",
+    "large": f"is larger than {LARGEST_FILE // 1024**2} MB, or all files together than {TOGETHER // 1024**2} MB",
     "binary": "is no text",
     "unreadable": "cannot be read",
     "not_left": "is in none of the folders that are left to this conversation",

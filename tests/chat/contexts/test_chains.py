@@ -334,6 +334,15 @@ async def test_what_a_chain_brings_is_bounded_for_all_of_its_files(world: World)
     assert len(root.not_read) < 200
 
 
+async def test_the_files_of_places_are_bounded_together_the_nearest_first(world: World) -> None:
+    world.write("AGENTS.md", "All.")
+    for name in "abcdef":
+        world.write(f"{name}/AGENTS.md", "x" * LARGEST_FILE)
+    _, chain = await text_and_chain(world, *"abcdef")
+    assert [each.folder for each in chain.files if each.problem == "large"] == ["a", "b"]
+    assert [each.folder for each in chain.files if each.words] == ["", "c", "d", "e", "f"]
+
+
 async def test_names_that_are_no_files_are_looked_for_so_often_and_no_more(world: World) -> None:
     people = " ".join(f"@person{number}" for number in range(300))
     world.write("last.md", "Last.")
