@@ -13,6 +13,7 @@ from parachute.base.steering.names import REPOSITORY
 from parachute.changes import obeyed
 from parachute.changes.blobs import Blobs
 from parachute.changes.contents import unpacked
+from parachute.changes.instructions import Instructions
 from parachute.changes.lineage import Lineage
 from parachute.changes.models import Applied, Entry, Held
 from parachute.changes.planning import Change, Plan, Planner
@@ -31,6 +32,7 @@ class Places(Struct, frozen=True):
 
     store: ChangeStore
     lineage: Lineage
+    instructions: Instructions
     blobs: Blobs
     keeping: asyncio.Lock
     limit: int
@@ -44,6 +46,7 @@ async def apply(places: Places, view: View) -> Applied:
             named = await asyncio.to_thread(obeyed.named_by_git, view.project)
             scan = Scan(project, upper, view.known, named)
             told = await asyncio.to_thread(obeyed.linked_instructions, project)
+            told |= await places.instructions.told_below(view.project)
             planner = Planner(places.blobs, project, upper, view, places.limit, named, told)
             written = [path for path, left in view.left.items() if left.state.kind != "none"]
             candidates = await asyncio.to_thread(scan.run, written)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from parachute.base.database import Database
+from parachute.base.steering.judging import folded
 
 _VERSIONS = 20
 """Of one such file: an agent may write it as often as it likes."""
@@ -74,6 +75,17 @@ class Instructions:
                 if added.rowcount:
                     await connection.execute(_WRITTEN_BEFORE, (file, _VERSIONS))
         self._told |= new
+
+    async def told_below(self, folder: Path) -> frozenset[str]:
+        """The paths below a folder of files that agents are told whatever they are called, as `folded` names are compared."""
+        above = f"{str(folder).rstrip('/')}/"
+        # The sign behind the slash ends what begins with the folder.
+        rows = await self._database.rows("SELECT file FROM told WHERE file > ? AND file < ?", (above, f"{above[:-1]}0"))
+        return frozenset(folded(file[len(above) :]) for (file,) in rows)
+
+    async def is_told(self, file: Path) -> bool:
+        """Return whether agents are told a file whatever it is called."""
+        return folded(file.name) in await self.told_below(file.parent)
 
     async def written_by_runs(self, files: Sequence[Path]) -> set[tuple[Path, str]]:
         """Return the contents of these files that a run wrote and that the owner has not seen since, as (file, hash)."""

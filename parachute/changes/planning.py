@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from parachute.base.errors import InvalidInput
 from parachute.base.folders import Folder
 from parachute.base.signatures import Signature
-from parachute.base.steering.judging import holds_obeyed, is_told_in_project
+from parachute.base.steering.judging import folded, holds_obeyed, is_told_in_project
 from parachute.base.steering.names import REPOSITORY
 from parachute.changes import git_files, git_trees, obeyed, together
 from parachute.changes.blobs import Blobs, Staged, TooLarge
@@ -256,8 +256,7 @@ class Planner:
                 return "git"
             if each.leads and not self._may_lead(name, present, wanted.content):
                 return "commit"
-        is_told = each.path in self._told or is_told_in_project(each.path)
-        if is_told and wanted.state.kind != "folder" and not self._view.origin().may_instruct:
+        if wanted.state.kind != "folder" and self._may_not_instruct(each.path):
             return "origin"
         return None
 
@@ -297,8 +296,12 @@ class Planner:
 
     def _waits(self, name: str) -> bool:
         """Return whether a file of this name would wait in the project."""
-        is_told = is_told_in_project(name) and not self._view.origin().may_instruct
-        return is_told or holds_obeyed(name) or obeyed.is_named(name, self._named)
+        return self._may_not_instruct(name) or holds_obeyed(name) or obeyed.is_named(name, self._named)
+
+    def _may_not_instruct(self, path: str) -> bool:
+        """Return whether agents are told what is at a path, and the turn has read what may not become that by itself."""
+        is_told = folded(path) in self._told or is_told_in_project(path)
+        return is_told and not self._view.origin().may_instruct
 
     def _waits_in_tree(self, entry: git_trees.Entry) -> bool:
         """Return whether an entry of a commit's tree would wait in the project."""

@@ -58,13 +58,14 @@ class Changes:
         self.places = Places(
             ChangeStore(database),
             Lineage(database),
+            Instructions(database),
             Blobs(folder / "contents"),
             asyncio.Lock(),
             settings.file_megabytes << 20,
         )
         self._store = self.places.store
         self.lineage = self.places.lineage
-        self.instructions = Instructions(database)
+        self.instructions = self.places.instructions
         self.history = History(self._store, self.places.blobs)
         self._file_clock = FileClock(folder / "clock")
         self._snapshots = Snapshots(self.places.blobs, folder / "snapshots")

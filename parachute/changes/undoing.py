@@ -2,12 +2,12 @@
 
 import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from parachute.base.errors import Conflict, NotAllowed, NotFound
 from parachute.base.folders import Folder
-from parachute.base.steering.judging import ENVIRONMENT, is_told_in_project
+from parachute.base.steering.judging import ENVIRONMENT, folded, is_told_in_project
 from parachute.base.steering.names import REPOSITORY
 from parachute.changes import obeyed
 from parachute.changes.applying import Places, noted, write_noted
@@ -55,8 +55,10 @@ async def undo(
     ]
     if not entries:
         raise NotFound("The run has changed nothing there that can be undone.", key="nothing_to_undo")
+    project = Path(target.project)
+    told = await places.instructions.told_below(project)
     if not by_owner and (
-        target.kind != "run" or await asyncio.to_thread(_steers, places.blobs, Path(target.project), entries)
+        target.kind != "run" or await asyncio.to_thread(_steers, places.blobs, project, entries, told)
     ):
         raise NotAllowed(
             "Taking back what you have decided, and putting back what programs obey, needs a key with admin rights.",
@@ -65,7 +67,6 @@ async def undo(
         )
     is_redo = target.kind == "undo"
     kind: SetKind = "redo" if is_redo else "undo"
-    project = Path(target.project)
     try:
         folder = Folder.open_unlinked(project)
     except OSError as error:
@@ -89,16 +90,16 @@ async def undo(
     return Undone(number if outcome.written else None, tuple(sorted(restored)), tuple(left))
 
 
-def _steers(blobs: Blobs, project: Path, entries: Sequence[Entry]) -> bool:
+def _steers(blobs: Blobs, project: Path, entries: Sequence[Entry], told: Collection[str]) -> bool:
     """Return whether an agent that wrote what comes back would have to wait for the owner."""
     named = obeyed.named_by_git(project)
     with Folder.open_unlinked(project) as folder:
-        told = obeyed.linked_instructions(folder)
+        told = obeyed.linked_instructions(folder).union(told)
     for each in entries:
         path, git = each.path, each.path.startswith(f"{REPOSITORY}/")
         if each.before.kind == "none":
             continue
-        if obeyed.is_named(path, named) or path in told or is_told_in_project(path):
+        if obeyed.is_named(path, named) or folded(path) in told or is_told_in_project(path):
             return True
         if git and each.before.kind == "file" and part_of(path.removeprefix(f"{REPOSITORY}/")) is None:
             return True

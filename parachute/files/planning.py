@@ -2,7 +2,7 @@
 
 import stat
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from msgspec import Struct
@@ -10,7 +10,7 @@ from msgspec import Struct
 from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from parachute.base.folders import Folder
 from parachute.base.signatures import signature_of
-from parachute.base.steering.judging import holds_obeyed, is_told_in_vault
+from parachute.base.steering.judging import folded, holds_obeyed, is_told_in_vault
 from parachute.changes.blobs import Blobs, Staged, TooLarge
 from parachute.changes.models import NOTHING, State
 from parachute.changes.obeyed import is_bare, reason_of
@@ -86,13 +86,13 @@ def writing(path: Parts, content: Staged, expected: Expected, keep: int) -> Plan
     return plan
 
 
-def allowed(plan: Plan, caller: Caller) -> Plan:
+def allowed(plan: Plan, caller: Caller, imported: Collection[str]) -> Plan:
     """The same plan, refused where the caller may not change what is on one of its paths; errors: those of `check_told`."""
 
     def inner(blobs: Blobs, vault: Folder) -> Sequence[Change]:
         changes = plan(blobs, vault)
         try:
-            check_told((each.path for each in changes), caller)
+            check_told((each.path for each in changes), caller, imported)
         except BaseException:
             for each in changes:
                 each.before.drop()
@@ -102,9 +102,12 @@ def allowed(plan: Plan, caller: Caller) -> Plan:
     return inner
 
 
-def check_told(paths: Iterable[str], caller: Caller) -> None:
-    """Refuse to change what agents are told to whoever may not change prompts; errors: NotAllowed, ParachuteError (`confirmation_needed`)."""
-    told = next((path for path in paths if is_told_in_vault(path)), None)
+def check_told(paths: Iterable[str], caller: Caller, imported: Collection[str]) -> None:
+    """Refuse to change what agents are told to whoever may not change prompts; errors: NotAllowed, ParachuteError (`confirmation_needed`).
+
+    `imported` are the files that agents are told whatever they are called.
+    """
+    told = next((path for path in paths if is_told_in_vault(path) or folded(path) in imported), None)
     if told is None:
         return
     if not caller.may("prompts", "admin"):

@@ -2,12 +2,16 @@
 
 import asyncio
 import hashlib
+import os
 from pathlib import Path
 
 import pytest
 
+from parachute.base.folders import Folder
+from parachute.changes.obeyed import linked_instructions
 from parachute.security.origin import Origin
 from tests.changes.views import World
+from tests.support.errors import raises
 
 pytestmark = pytest.mark.process
 
@@ -68,3 +72,33 @@ async def test_what_a_file_of_instructions_imports_waits_for_what_came_from_else
         await world.turn(script, origin=lambda: Origin.WEB)
         assert await world.reasons() == {"docs/rules.md": "origin", "docs/more.md": "origin"}
         assert world.read("docs/plain.md") == "agent\n"
+
+
+async def test_what_any_conversation_was_told_waits_and_is_put_back_by_the_owner_alone(tmp_path: Path) -> None:
+    async with World(tmp_path) as world:
+        # A file above the project imports one, or one of its folders does.
+        world.write("docs/rules.md")
+        await world.changes.instructions.are_told([world.project / "docs/rules.md", tmp_path / "project0/a.md"])
+        assert await world.changes.instructions.told_below(world.project) == {"docs/rules.md"}
+        await world.turn("echo agent > docs/rules.md; echo agent > docs/a.md", origin=lambda: Origin.WEB)
+        assert await world.reasons() == {"docs/rules.md": "origin"}
+        assert world.read("docs/a.md") == "agent\n"
+        number = (await world.turn("echo more > docs/rules.md")).number
+        assert world.read("docs/rules.md") == "more\n"
+        with raises("not_owner"):
+            await world.changes.undo("s", number, by_owner=False)
+        # Also after a restart.
+        await world.restart()
+        assert await world.changes.instructions.is_told(world.project / "docs/RULES.md")
+
+
+def test_imports_are_read_within_bounds_each_file_for_itself(tmp_path: Path) -> None:
+    big = tmp_path / "big.md"
+    big.write_bytes(b"x" * 1024 * 1024)
+    for number in range(300):
+        os.link(big, tmp_path / f"{number}.md")
+    (tmp_path / "rules.md").write_text("Mine.")
+    (tmp_path / "AGENTS.MD").write_text(" ".join(f"@{number}.md" for number in range(300)))
+    (tmp_path / "CLAUDE.md").write_text("@rules.md")
+    with Folder.open(tmp_path) as folder:
+        assert linked_instructions(folder) == {"0.md", "1.md", "2.md", "3.md", "rules.md"}

@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from parachute.base.database import Database
 from parachute.base.disk_errors import DiskFull
 from parachute.base.errors import InvalidInput, NotAllowed
+from parachute.changes import store
+from parachute.changes.instructions import Instructions
 from parachute.files.models import Expected
 from parachute.files.service import VaultFiles
 from parachute.security.keys.models import FULL_ACCESS, Caller, Scope
@@ -215,3 +218,28 @@ async def test_what_agents_are_told_is_changed_by_whoever_may_change_prompts(fil
         await files.undo(gone, key)
     await files.undo(gone, ME)
     assert visible(tmp_path / "vault") == {"a/AGENTS.md": "Be kind.", "note.md": "Always say yes."}
+
+
+async def test_what_a_file_of_instructions_imports_is_changed_by_whoever_may_change_prompts(
+    files: VaultFiles, tmp_path: Path
+) -> None:
+    key = Caller("key", "app", (Scope.parse("vault:read,write"),))
+    written = await files.write("docs/rules.md", "Be kind.", ANY, key)
+    await files.write("note.md", "Always say yes.", ANY, key)
+    database = Database(tmp_path / "changes.db", store.ALL)
+    await database.open()
+    await Instructions(database).are_told([(tmp_path / "vault").resolve() / "docs/rules.md"])
+    await database.close()
+    for change in (
+        files.write("docs/rules.md", "Always say yes.", ANY, key),
+        files.write("Docs/Rules.md", "Always say yes.", ANY, key),
+        files.move("docs", "other", key),
+        files.remove("docs", key),
+        files.undo(written.change, key),
+    ):
+        with raises("told_to_agents"):
+            await change
+    await files.write("docs/other.md", "", ANY, key)
+    await files.remove("docs/rules.md", ME)
+    with raises("told_to_agents"):
+        await files.move("note.md", "docs/rules.md", key)

@@ -1,12 +1,13 @@
 """Files that a context brings with it: what its file imports, and the rules in `.claude/rules` of its folder."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from parachute.base.documents import NotYaml
 from parachute.base.errors import ParachuteError
 from parachute.base.folders import Folder
-from parachute.base.steering.imports import MOST, imported
+from parachute.base.steering.imports import MOST, Allowance, imported
 from parachute.chat.contexts.models import ContextFile, Found, Level
 from parachute.chat.contexts.reading import Reader
 from parachute.core import front_matter
@@ -17,35 +18,35 @@ _DEEPEST, _MOST_ENTRIES = 4, 1_000
 
 
 class Bringing:
-    """Reads in one open folder `top`, which lies at `root`; every method waits for the disk."""
+    """Reads in one open folder `top`, which lies at `root`, what `allowance` leaves; every method waits for the disk."""
 
-    def __init__(self, reader: Reader, top: Folder, root: Path) -> None:
+    def __init__(self, reader: Reader, top: Folder, root: Path, allowance: Allowance) -> None:
         self._reader = reader
         self._top = top
         self._root = root
+        self._allowance = allowance
+
+    def own(self, found: Found, level: Level) -> Found:
+        """The file of a place itself, without its words where those of nearer ones are too large together."""
+        has_room = self._allowance.take_own(found.size)
+        # The vault's own is the owner's word for all conversations: nothing nearer takes it away.
+        return (
+            found if has_room or found.words is None or level == "root" else found._replace(words=None, problem="large")
+        )
 
     def file(self, found: Found, place: str, level: Level, folder: str) -> list[ContextFile]:
         """The file of a context with those that it imports, from below a folder of it alone."""
-        files = {found.path: found}
-
-        def references(path: str) -> tuple[str, ...] | None:
-            if path not in files:
-                if not _may_be_read(path, folder):
-                    return ()
-                files[path] = self._reader.file(self._top, self._root, path)
-            each = files[path]
-            return None if each.problem == "missing" else each.words.imports if each.words else ()
-
+        brought, not_read = dict[str, ContextFile](), list[str]()
+        may_read = partial(_may_be_read, folder=folder)
+        for each in imported(found.path, found, folder, self._found, self._allowance, may_read):
+            if each.file is None:
+                not_read.append(each.reference)
+            elif each.path != found.path:
+                file = brought.get(each.path) or self._shown(each.file, place, level)
+                brought[each.path] = replace(file, brought_by=(*file.brought_by, self._root / each.above))
         main = self._shown(found, place, level)
-        brought, not_read = list[ContextFile](), list[str]()
-        for above, reference, path in imported(found.path, folder, references):
-            if path is None or path not in files:
-                not_read.append(reference)
-            else:
-                each = self._shown(files[path], place, level)
-                brought.append(replace(each, brought_by=self._root / above))
-        unused = None if main.unused in files else main.unused
-        return [replace(main, unused=unused, not_read=tuple(not_read)), *brought]
+        unused = None if main.unused in brought else main.unused
+        return [replace(main, unused=unused, not_read=tuple(not_read)), *brought.values()]
 
     def rules(self, place: str, level: Level, folder: str) -> list[ContextFile]:
         """The rules of a folder, with what they import."""
@@ -59,12 +60,20 @@ class Bringing:
         except (OSError, ParachuteError):
             pass  # what was found until then counts
         files = list[ContextFile]()
-        for path in sorted(paths)[:MOST]:
-            rule, *brought = self.file(self._reader.file(self._top, self._root, path), place, level, folder)
+        for path in sorted(each for each in paths if _may_be_read(each, folder))[:MOST]:
+            if not self._allowance.has_room:
+                break
+            found = self._reader.file(self._top, self._root, path)
+            self._allowance.take(found.size)
+            rule, *brought = self.file(found, place, level, folder)
             if rule.words is not None and (where := _where(rule.words.text)):
                 rule = replace(rule, text=f"(For {where}.)\n{rule.text}")
-            files += [replace(rule, brought_by=self._root / above), *brought]
+            files += [replace(rule, brought_by=(self._root / above,)), *brought]
         return files
+
+    def _found(self, path: str) -> Found | None:
+        found = self._reader.file(self._top, self._root, path)
+        return None if found.problem == "missing" else found
 
     def _shown(self, found: Found, place: str, level: Level) -> ContextFile:
         words, real = found.words, self._root / found.path
@@ -83,9 +92,10 @@ class Bringing:
 
 
 def _may_be_read(path: str, folder: str) -> bool:
-    """Return whether no part of a path below a folder is hidden, but for that of Claude Code, and none may hold a secret."""
-    parts = path.removeprefix(f"{folder}/" if folder else "").split("/")
-    return all(may_list(part, hidden=part == ".claude") for part in parts)
+    """Return whether no part of a path below a folder may hold a secret or is hidden, but for the rules of Claude Code."""
+    # What else is in `.claude`, settings and the transcripts of other conversations, is for programs.
+    inside = f"/{path.removeprefix(f'{folder}/' if folder else '')}".replace(f"/{_RULES}/", "/")
+    return all(may_list(part, hidden=False) for part in inside[1:].split("/"))
 
 
 def _where(text: str) -> str:

@@ -1,12 +1,13 @@
 """Chains: which files a conversation is told, in which order, and how much of each."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from parachute.base.folders import Folder
+from parachute.base.steering.imports import Allowance
 from parachute.chat.contexts.brought import Bringing
 from parachute.chat.contexts.models import CHAIN_TOKENS, Chain, ContextFile, Level, is_text, shortened, tokens_of
 from parachute.chat.contexts.paths import depth_of, is_text_file, parents_of
@@ -38,33 +39,51 @@ def read_chain(
     `is_approved` is given for what runs directly: it says whether a file, by its name and text, may steer that. What does not fit
     is cut from the file that is least near to the work, the vault's own.
     """
-    files = list[ContextFile]()
+    groups, allowance = list[list[ContextFile]](), Allowance()
     root = vault.root.resolve()
     directory = directory if directory is not None and is_text(str(directory)) else None
     inside, outside = _in_vault(root, directory), _outside(root, directory, is_hierarchy=is_approved is not None)
-    with suppress(OSError), Folder.open(root) as top:
-        bringing = Bringing(reader, top, root)
-        for place, level in _places(selected, inside):
-            is_file = is_text_file(place) and level == "direct"
-            found = reader.file(top, root, place) if is_file else None
-            if found is None or found.problem == "missing":
-                is_file, found = False, reader.in_folder(top, root, place)
-            above = place.rpartition("/")[0] if is_file else place
-            if level == "direct" or found.problem != "missing":
-                files += bringing.file(found, place, level, above)
-            if not is_file:
-                files += bringing.rules(place, level, above)
-    for folder in outside:
+    # The nearest first, so that what a far one brings takes no room from it.
+    for folder in reversed(outside):
         with suppress(OSError), Folder.open_unlinked(folder) as top:
-            found, bringing = reader.in_folder(top, folder, ""), Bringing(reader, top, folder)
+            bringing = Bringing(reader, top, folder, allowance)
             why: Level = "directory" if folder == outside[-1] else "parent"
+            found = bringing.own(reader.in_folder(top, folder, ""), why)
             own = bringing.file(found, str(folder), why, "") if found.problem != "missing" else []
-            for each in (*own, *bringing.rules(str(folder), why, "")):
-                unused = each.unused and str(folder / each.unused)
-                files.append(replace(each, path=str(each.real), unused=unused))
-    files = list({each.real: each for each in reversed(files)}.values())[::-1]  # each once, where it is nearest
+            here = (*own, *bringing.rules(str(folder), why, ""))
+            groups.append([replace(e, path=str(e.real), unused=e.unused and str(folder / e.unused)) for e in here])
+    with suppress(OSError), Folder.open(root) as top:
+        bringing = Bringing(reader, top, root, allowance)
+        groups += (_of_place(bringing, reader, top, root, each) for each in reversed(_places(selected, inside)))
+    files = _each_once(each for group in reversed(groups) for each in group)
     working = str(outside[-1]) if outside else inside
     return Chain(tuple(_cut([_checked(vault, each, is_approved) for each in files])), working)
+
+
+def _of_place(bringing: Bringing, reader: Reader, top: Folder, root: Path, of: _Place) -> list[ContextFile]:
+    """The files of one place of the vault."""
+    place, level = of
+    is_file = is_text_file(place) and level == "direct"
+    found = reader.file(top, root, place) if is_file else None
+    if found is None or found.problem == "missing":
+        is_file, found = False, reader.in_folder(top, root, place)
+    found, above = bringing.own(found, level), place.rpartition("/")[0] if is_file else place
+    own = bringing.file(found, place, level, above) if level == "direct" or found.problem != "missing" else []
+    return own if is_file else [*own, *bringing.rules(place, level, above)]
+
+
+def _each_once(files: Iterable[ContextFile]) -> list[ContextFile]:
+    """Each file once: as that of its own place, and else where it is nearest, with all that bring it."""
+    found = dict[Path, ContextFile]()
+    for each in files:
+        before = found.get(each.real)
+        if before is None or not each.brought_by:
+            found.pop(each.real, None)
+            found[each.real] = each
+        elif before.brought_by:
+            del found[each.real]
+            found[each.real] = replace(each, brought_by=(*before.brought_by, *each.brought_by))
+    return list(found.values())
 
 
 def _places(selected: Sequence[str], directory: str | None) -> list[_Place]:

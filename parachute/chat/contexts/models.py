@@ -9,7 +9,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from parachute.base.answers import Answer
-from parachute.base.steering.imports import DEEPEST, MOST
+from parachute.base.steering.imports import DEEPEST, MOST, TOGETHER
 
 NAMES = ("AGENTS.md", "CLAUDE.md")
 """The first one that is there counts, and never both."""
@@ -30,14 +30,14 @@ Problem = Literal["missing", "large", "binary", "unreadable", "not_left"]
 
 SENTENCES: dict[Problem, str] = {
     "missing": "has no AGENTS.md and no CLAUDE.md, or does not exist",
-    "large": f"is larger than {LARGEST_FILE // 1024**2} MB",
+    "large": f"is larger than {LARGEST_FILE // 1024**2} MB, or all files together than {TOGETHER // 1024**2} MB",
     "binary": "is no text",
     "unreadable": "cannot be read",
     "not_left": "is in none of the folders that are left to this conversation",
 }
 
 
-_NOT_READ = f"only text files in its own folder are, {DEEPEST} steps deep and {MOST} at the most"
+_NOT_READ = f"only text files in its own folder are, of hidden ones its .claude/rules, {DEEPEST} steps deep and {MOST} in all at the most"
 
 
 def tokens_of(text: str) -> int:
@@ -89,12 +89,23 @@ class Found(NamedTuple):
     problem: Problem | None = "missing"
     unused: str | None = None
 
+    @property
+    def imports(self) -> tuple[str, ...]:
+        """The references in it."""
+        return self.words.imports if self.words else ()
+
+    @property
+    def size(self) -> int:
+        """The characters that are kept of it."""
+        return len(self.words.text) if self.words else 0
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ContextFile:
     """A file of a chain; `folder` and `path` are relative to the vault where they lie in it, `text` is what goes into the prompt.
 
-    `brought_by` is the file that imports it, or the folder of rules, and `not_read` what it imports itself and does not get.
+    `brought_by` are the files that import it, or the folder of rules, none for the own file of a place, and `not_read` is what it
+    imports itself and does not get.
     """
 
     path: str
@@ -110,7 +121,7 @@ class ContextFile:
     needs_approval: bool = False
     real: Path = Path()
     words: Words | None = dataclasses.field(default=None, repr=False)
-    brought_by: Path | None = None
+    brought_by: tuple[Path, ...] = ()
     not_read: tuple[str, ...] = ()
 
     @property
@@ -130,7 +141,7 @@ class Chain(Struct, frozen=True):
     def working_directory_file(self) -> str | None:
         """The file of the working directory, whatever else brings it."""
         return next(
-            (each.path for each in self.included if each.folder == self.directory and each.brought_by is None), None
+            (each.path for each in self.included if each.folder == self.directory and not each.brought_by), None
         )
 
     @property

@@ -78,7 +78,7 @@ class Contexts:
         """The files of chosen places and of a working directory; `approved_only` for what runs with the owner's rights."""
         is_approved = self._is_approved if approved_only else None
         found = await asyncio.to_thread(read_chain, self._vault, self._reader, selected, directory, is_approved)
-        if brought := [each.real for each in found.files if each.brought_by is not None]:
+        if brought := [each.real for each in found.files if each.brought_by]:
             await self._agents.are_told(brought)
         return replace(found, files=tuple(await self._mark(found.files)))
 
@@ -142,13 +142,16 @@ class Contexts:
             return list(files)
         unseen = {each.real for each in files if not await self._is_seen(each)}
         written = {each.real for each in files if (each.real, each.hash) in found} & unseen
-        brought_by = {each.real: each.brought_by for each in files}
+        read_here, of_owner = {each.real for each in files}, set[Path]()
 
-        def is_by_agent(file: Path | None) -> bool:
-            # What an agent has a file import is no word of the owner either.
-            return file is not None and (file in written or is_by_agent(brought_by.get(file)))
+        def is_of_owner(file: ContextFile) -> bool:
+            # What only agents have a file import is no word of the owner either.
+            above = file.brought_by
+            return file.real not in written and (not above or any(e in of_owner or e not in read_here for e in above))
 
-        return [dataclasses.replace(each, is_by_agent=each.real in unseen and is_by_agent(each.real)) for each in files]
+        while new := {each.real for each in files if each.real not in of_owner and is_of_owner(each)}:
+            of_owner |= new
+        return [dataclasses.replace(e, is_by_agent=e.real in unseen and e.real not in of_owner) for e in files]
 
     async def _is_seen(self, file: ContextFile) -> bool:
         name = shown_name(self._vault.root, file.real)

@@ -101,7 +101,7 @@ class CallOrigins:
         found = self._tools.get(tool)
         return found.module if found is not None and found.writes and found.module != self._module else None
 
-    def writes_instructions(self, tool: str, tool_input: Mapping[str, Any]) -> bool:
+    async def writes_instructions(self, tool: str, tool_input: Mapping[str, Any]) -> bool:
         """Return whether a call writes what agents obey to where it is in force at once; in a view it waits."""
         action = ACTION_BY_NAME.get(tool)
         if action is None or action.access is not Access.WRITE or self._execution.view is not None:
@@ -109,9 +109,10 @@ class CallOrigins:
         try:
             path = action.path(tool_input)[0]
             directory = self._policy.working_directory
-            return is_told_in_project(os.path.relpath(directory / path, directory)) and bool(self._places(path))
+            is_told, places = is_told_in_project(os.path.relpath(directory / path, directory)), self._places(path)
         except (InvalidInput, ValueError):
             return False  # it is refused for that
+        return bool(places) and (is_told or await self._origins.are_told(places))
 
     async def _of_tool(self, tool: OfferedTool | None) -> Origin | None:
         if tool is None:

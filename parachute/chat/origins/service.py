@@ -82,6 +82,10 @@ class Origins:
         digests = await asyncio.to_thread(lambda: [content_of(each)[0] for each in contents])
         return await self._changes.lineage.of_contents(digests) or Origin.OWN_FILE
 
+    async def are_told(self, places: Sequence[Path]) -> bool:
+        """Return whether agents are told one of some files whatever it is called, since a file of instructions imports it."""
+        return any([await self._changes.instructions.is_told(each) for each in places])
+
     async def moved(self, place: Path, target: Path) -> None:
         """Note that the owner is about to move something: what is known of its place goes with it."""
         if os.path.lexists(target):

@@ -142,7 +142,7 @@ class Interaction:
             # Its program says of what the proxy refuses that the proxy refused it, and nothing of what to do.
             refused = self._refusal_of_page(str(tool_input.get("url", "")))
             allowed, reason = (refused is None), str(refused or reason)
-        if allowed and (unseen := self._unseen(tool, tool_input)):
+        if allowed and (unseen := await self._unseen(tool, tool_input)):
             was_asked = True
             allowed, reason = await self._ask_permission(tool, tool_input, unseen, by_grant=False)
         if allowed:
@@ -155,12 +155,12 @@ class Interaction:
             self.records.refused(tool, tool_input, reason)
         return ToolDecision(allowed, reason, was_asked)
 
-    def _unseen(self, tool: str, tool_input: dict[str, Any]) -> str | None:
+    async def _unseen(self, tool: str, tool_input: dict[str, Any]) -> str | None:
         """Return why a call waits for the owner: it would store content that others may have influenced. None for all others."""
         origin = self._origin.value
         if not origin.may_record and (module := self._calls.writes_of_module(tool)) is not None:
             return f"{_READ.format(origin.words)} so that it writes nothing into {module} by itself."
-        if not origin.may_instruct and self._calls.writes_instructions(tool, tool_input):
+        if not origin.may_instruct and await self._calls.writes_instructions(tool, tool_input):
             return f"{_READ.format(origin.words)} so that it writes no instructions for agents by itself."
         return None
 

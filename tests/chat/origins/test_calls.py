@@ -41,10 +41,14 @@ class Places(Origins):
     def __init__(self) -> None:
         self.asked: list[Path] = []
         self.written: list[tuple[Path, Origin]] = []
+        self.told: set[Path] = set()
 
     async def of_files(self, places: Sequence[Path], known: Origin = Origin.OWN_FILE) -> Origin:
         self.asked += places
         return Origin.IMPORT if any("Imported" in place.parts for place in places) else Origin.OWN_FILE
+
+    async def are_told(self, places: Sequence[Path]) -> bool:
+        return not self.told.isdisjoint(places)
 
     async def of_module(self, name: str) -> Origin:
         return Origin.AGENT_FILE
@@ -127,18 +131,21 @@ async def test_commands_ask_for_the_files_once(places: Places, tmp_path: Path) -
     assert len(places.asked) == 2
 
 
-def test_which_calls_wait(places: Places, tmp_path: Path) -> None:
+async def test_which_calls_wait(places: Places, tmp_path: Path) -> None:
     turn, live = calls(places, tmp_path), calls(places, tmp_path, view=None)
     assert turn.writes_of_module("mcp__parachute__brain-link") == "brain"
     assert turn.writes_of_module("mcp__parachute__brain-search") is None
     assert calls(places, tmp_path, "brain").writes_of_module("mcp__parachute__brain-link") is None
     for name in ("AGENTS.md", "docs/../claude.md", ".claude/skills/x/SKILL.md", ".cursorrules"):
         fields = {"file_path": name, "content": ""}
-        assert live.writes_instructions("Write", fields)
-        assert not turn.writes_instructions("Write", fields)  # it waits in the view
-        assert not live.writes_instructions("Read", fields)
-    assert not live.writes_instructions("Write", {"file_path": "hull.py", "content": ""})
-    assert not live.writes_instructions("Write", {"file_path": "/tmp/AGENTS.md", "content": ""})
+        assert await live.writes_instructions("Write", fields)
+        assert not await turn.writes_instructions("Write", fields)  # it waits in the view
+        assert not await live.writes_instructions("Read", fields)
+    assert not await live.writes_instructions("Write", {"file_path": "hull.py", "content": ""})
+    places.told.add((tmp_path / "Projects/boat/docs/rules.md").resolve())
+    assert await live.writes_instructions("Write", {"file_path": "docs/rules.md", "content": ""})
+    assert not await turn.writes_instructions("Write", {"file_path": "docs/rules.md", "content": ""})
+    assert not await live.writes_instructions("Write", {"file_path": "/tmp/AGENTS.md", "content": ""})
 
 
 async def test_what_is_written_without_a_view_is_noted_before_and_after(places: Places, tmp_path: Path) -> None:
