@@ -126,15 +126,11 @@ def taken_back(marks: Sequence[Mark], tree: Tree) -> set[int]:
     newest = next((place for place in range(len(marks) - 1, -1, -1) if place not in copies), None)
     path = _path(parents, newest)
     leaf = places.get(tree.shown(tree.leaf[0]) or "") if tree.leaf is not None else None
-    if tree.leaf is not None and leaf is not None and leaf not in path:
-        noted = _path(parents, leaf)
-        forks = next((place for place in reversed(path) if place not in noted), None)
-        if tree.leaf[1] or (forks is not None and marks[forks].is_asked):
-            path = noted
-    elif tree.leaf is not None and leaf is not None and tree.leaf[1]:
+    if tree.leaf is not None and leaf is not None and (tree.leaf[1] or leaf not in path):
         path = _path(parents, leaf)
     at_once = {marks[place].message for place in path} - {None}
-    calls = {call for mark in marks if mark.message in at_once for call in mark.calls}
+    answered = {call for place in path for call in marks[place].results}
+    calls = {call for mark in marks if mark.message in at_once for call in mark.calls} - answered
     return copies | {
         place
         for place, mark in enumerate(marks)

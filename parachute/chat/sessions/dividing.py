@@ -31,7 +31,10 @@ class Dividing:
     async def run(self) -> None:
         """Go through all that is left."""
         try:
+            is_changed = False
             while await self._store.divide_words():
+                is_changed = True
+            if is_changed:
                 self._listing.changed()
         except ParachuteError as error:
             log.error("Some conversations are not found by words in every script yet: %s", error)

@@ -332,7 +332,8 @@ def match_expression(search: str) -> str:
     if len(asked) == 1 and len(asked[0]) == 1 and not is_run(asked[0]):
         raise InvalidInput(f"search: {asked[0]!r} is one letter.", "Write at least two.", key="search_too_short")
     # The index does not know where in a text a word stands.
-    each = [quoted(word, is_unfinished=word is asked[-1], phrases=False) for word in asked]
+    last = len(asked) - 1
+    each = [quoted(word, is_unfinished=place == last, phrases=False) for place, word in enumerate(asked)]
     return " AND ".join(each) or '""'
 
 

@@ -45,6 +45,8 @@ def shown(transcripts: Transcripts, talk: Talk, kept: Any = "messages") -> list[
         ("two programs at once", "1 2 4 6"),
         ("two programs and a note which one counts", "1 2 3 4"),
         ("a note of a line that is not there", "1 2 3 4"),
+        ("a note of the answer that was asked for again", "1 2"),
+        ("a note of a question beside an answer", "1 2 3 4"),
         ("no parents at all", "1 2 3 4"),
         ("everything once more", "1 2 3 4"),
         ("a circle", "1 2 3 4"),

@@ -16,5 +16,5 @@ def examine(computer: Computer) -> Result:
     more = len(computer.unread) - _SHOWN
     return warning(
         f"{len(computer.unread)} files of Brain or the journal cannot be read whole: {shown}{f'; and {more} more' if more > 0 else ''}.",
-        "Mend the lines at the top of each, between the two lines `---`, or do what is said of it.",
+        "Do what is said of each; fields are the lines at the top, between two lines `---`.",
     )

@@ -122,6 +122,46 @@ def two_programs_and_a_note_which_one_counts(talk: Talk) -> None:
     talk.prompts(one)
 
 
+def a_note_of_the_answer_that_was_asked_for_again(talk: Talk) -> None:
+    question, first = talk.turn()
+    talk.answers(parentUuid=question)
+    talk.prompts(first)
+
+
+def a_note_of_the_answer_before_that_went_on(talk: Talk) -> None:
+    talk.turn()
+    question, second = talk.turn()
+    talk.answers(parentUuid=question)
+    talk.turn()
+    talk.prompts(second)
+
+
+def a_note_of_a_question_beside_an_answer(talk: Talk) -> None:
+    _, first = talk.turn()
+    _, third = talk.turn()
+    talk.answers(parentUuid=first)
+    talk.prompts(third)
+
+
+def a_note_of_an_answer_to_the_same_result(talk: Talk) -> None:
+    talk.asks()
+    _, call = talk.calls()
+    result = talk.returns(call)
+    second = talk.answers()
+    talk.answers(parentUuid=result)
+    talk.prompts(second)
+
+
+def a_note_of_an_answer_to_another_result(talk: Talk) -> None:
+    talk.asks()
+    line, call = talk.calls()
+    talk.returns(call)
+    second = talk.answers()
+    talk.returns(call, parentUuid=line)
+    talk.answers()
+    talk.prompts(second)
+
+
 def a_note_that_is_older_than_the_conversation(talk: Talk) -> None:
     _, first = talk.turn()
     talk.prompts(first)
