@@ -10,6 +10,7 @@ from fastapi.testclient import TestClient
 from parachute.base.services import ServiceRegistry
 from parachute.events.hooks import configuration
 from parachute.events.hooks.api import router
+from parachute.events.hooks.memory_makers import HookMemory
 
 from .conftest import Place
 
@@ -157,9 +158,12 @@ def test_the_first_file_is_written_once(tmp_path: Path) -> None:
 
 
 async def test_the_app_is_shown_hooks_and_errors_in_its_own_words(place: Place) -> None:
+    async def has_model() -> None:
+        return None
+
     app = FastAPI()
     app.include_router(router)
-    app.state.services = ServiceRegistry(place.hooks)
+    app.state.services = ServiceRegistry(place.hooks, HookMemory(place.hooks, has_model))
     place.write(
         session__start={"command": "false", "name": "guard", "description": "Says no."},
         session__end=[
