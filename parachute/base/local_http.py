@@ -100,11 +100,12 @@ async def request(
 
     sending: asyncio.Task[None] | None = None
     try:
-        writer.write(head)
         if isinstance(body, bytes):
-            for event in (h11.Data(data=body), h11.EndOfMessage()):
-                writer.write(connection.send(event) or b"")
+            # At once: the other side may close the connection as soon as it has read the first of two.
+            rest = (connection.send(event) or b"" for event in (h11.Data(data=body), h11.EndOfMessage()))
+            writer.write(b"".join((head, *rest)))
         else:
+            writer.write(head)
             # The other side may answer before it has the whole body.
             sending = asyncio.create_task(_send(connection, writer, body, moved))
         async with limit:
