@@ -9,6 +9,8 @@ _SHOWN = 5
 @check("Notes", Group.DATA)
 def examine(computer: Computer) -> Result:
     if computer.unread is None:
+        if computer.core_runs:
+            raise NotApplicable("Neither Brain nor the journal answers.")
         raise NotApplicable("The computer must run to check whether notes can be read.")
     if not computer.unread:
         return ok("Every note and every day can be read.")
