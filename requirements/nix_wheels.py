@@ -36,7 +36,7 @@ def extras() -> list[str]:
 
 
 def tags_of(machine: str) -> list[Tag]:
-    """What the Python of a NixOS machine can run, best first."""
+    """Tags that the Python of a NixOS machine can run, best first."""
     platforms = [
         *(f"manylinux_2_{minor}_{machine}" for minor in range(_NEWEST_GLIBC, 16, -1)),
         f"manylinux2014_{machine}",

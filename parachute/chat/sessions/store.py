@@ -190,7 +190,7 @@ class SessionStore:
         async with self._database.transaction() as connection:
             return await self._forget(connection, session, _BATCH)
 
-    async def divide_words(self) -> bool:
+    async def reindex_words(self) -> bool:
         """Store some texts of an older index as it stores them now; whether there may be more."""
         row = await self._database.row("SELECT value FROM marks WHERE name = 'divided'")
         if row is None:

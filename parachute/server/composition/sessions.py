@@ -2,10 +2,10 @@
 
 from msgspec import Struct
 
-from parachute.chat.sessions.dividing import Dividing
 from parachute.chat.sessions.endings import Endings
 from parachute.chat.sessions.meaning import ConversationMeanings
 from parachute.chat.sessions.rebuilding import Rebuilding
+from parachute.chat.sessions.reindexing import Reindexing
 from parachute.chat.sessions.service import Sessions
 from parachute.chat.sessions.store import SessionStore
 from parachute.chat.sessions.transcripts import Transcripts
@@ -41,5 +41,5 @@ async def build_sessions(
     await sessions.start()
     if storage.sessions.path.name in storage.replaced or not await store.is_rebuilt():
         await lifecycle.start(Rebuilding(sessions, store, trust))
-    await lifecycle.start(Dividing(store, sessions.listing))
+    await lifecycle.start(Reindexing(store, sessions.listing))
     return SessionServices(sessions=sessions, store=store, trust=trust, workspaces=workspaces, endings=endings)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from parachute.chat.sessions.dividing import Dividing
+from parachute.chat.sessions.reindexing import Reindexing
 from tests.contract.dart import check
 from tests.contract.sessions import SessionList
 
@@ -213,10 +213,10 @@ async def test_an_index_from_before_is_divided_in_the_background(storage: Sessio
     await storage.close()
     await storage.open()
     assert await listed(storage, search="灯塔") == []
-    assert await storage.store.divide_words()
+    assert await storage.store.reindex_words()
     assert await listed(storage, search="灯塔 159") == ["walk"]
     assert await listed(storage, search="灯塔 100") == []
-    await Dividing(storage.store, storage.service.listing).run()
+    await Reindexing(storage.store, storage.service.listing).run()
     assert await listed(storage, search="灯塔 100") == ["walk"]
-    assert not await storage.store.divide_words()
+    assert not await storage.store.reindex_words()
     assert (await storage.store.words("walk"))[1] == ("user", "昨天去灯塔散步 100")

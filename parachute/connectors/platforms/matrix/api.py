@@ -46,7 +46,7 @@ class Api:
         if not _TOKEN.fullmatch(start.token):
             raise Refused(TOKEN_REFUSED)
         self.server = start.server.rstrip("/")
-        self._quiet_until: dict[str, float] = {}
+        self._throttled_until: dict[str, float] = {}
         self.clock = clock
         self._client = httpx2.AsyncClient(
             base_url=self.server,
@@ -63,9 +63,9 @@ class Api:
         """End all connections."""
         await self._client.aclose()
 
-    def is_quiet(self, chat: str) -> bool:
+    def is_throttled(self, chat: str) -> bool:
         """True while the home server wants no more of a chat: what need not be shown is not shown then."""
-        return self.clock.elapsed() < self._quiet_until.get(chat, 0.0)
+        return self.clock.elapsed() < self._throttled_until.get(chat, 0.0)
 
     async def ask(
         self,
@@ -90,7 +90,7 @@ class Api:
                 )
                 return await self._answer(request)
             except RateLimited as limited:
-                self._be_quiet(chat, limited.seconds)
+                self._throttle(chat, limited.seconds)
                 log.info("The home server wants to be left alone for %.1f seconds", limited.seconds)
                 if not waits or limited.seconds > _LONGEST_WAIT:
                     raise
@@ -149,10 +149,10 @@ class Api:
             raise ConnectionError("The home server answers with what is no answer of Matrix.")
         return found
 
-    def _be_quiet(self, chat: str, seconds: float) -> None:
+    def _throttle(self, chat: str, seconds: float) -> None:
         now = self.clock.elapsed()
-        self._quiet_until = {each: until for each, until in self._quiet_until.items() if until > now}
-        self._quiet_until[chat] = now + seconds
+        self._throttled_until = {each: until for each, until in self._throttled_until.items() if until > now}
+        self._throttled_until[chat] = now + seconds
 
 
 def address(*path: str) -> str:

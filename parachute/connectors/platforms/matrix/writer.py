@@ -49,7 +49,7 @@ class Writer:
         if entry.complete == complete or (entry.complete and not outgoing.is_final):
             return _sent(entry)
         if not outgoing.is_final and (
-            self._api.is_quiet(room) or self._api.clock.elapsed() < self._updated.get(room, 0.0)
+            self._api.is_throttled(room) or self._api.clock.elapsed() < self._updated.get(room, 0.0)
         ):
             return _sent(entry)  # what is left out comes with the next piece
         await self._check(outgoing.chat)
@@ -67,7 +67,7 @@ class Writer:
 
     async def typing(self, chat: Chat) -> None:
         """Show for some seconds that an answer is being written. Errors: ConnectionError, Refused."""
-        if self._api.is_quiet(chat.id):
+        if self._api.is_throttled(chat.id):
             return
         try:
             await self._check(chat)

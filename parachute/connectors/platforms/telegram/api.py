@@ -42,7 +42,7 @@ class Api:
         certificates = ssl.create_default_context(cafile=certifi.where())
         options: dict[str, Any] = {"trust_env": False, "verify": certificates}
         self._proxy = os.environ.get("HTTPS_PROXY")
-        self._quiet_until: dict[str, float] = {}
+        self._throttled_until: dict[str, float] = {}
         self.clock = clock
         self._requests = (
             HTTPXRequest(
@@ -80,9 +80,9 @@ class Api:
         ending = (each.shutdown() for each in self._requests)
         await asyncio.gather(*ending, self.files.aclose(), return_exceptions=True)
 
-    def is_quiet(self, chat: str) -> bool:
+    def is_throttled(self, chat: str) -> bool:
         """True while Telegram wants no more of a chat: what need not be shown is not shown then."""
-        return self.clock.elapsed() < self._quiet_until.get(chat, 0.0)
+        return self.clock.elapsed() < self._throttled_until.get(chat, 0.0)
 
     async def call(self, chat: str, asking: Callable[[], Awaitable[Answer]], *, waits: bool = True) -> Answer:
         """Ask something about a chat; `waits`: what Telegram wants to have later is asked again then.
@@ -96,7 +96,7 @@ class Api:
                 raise
             except RetryAfter as error:
                 seconds = seconds_of(error)
-                self._be_quiet(chat, seconds)
+                self._throttle(chat, seconds)
                 log.info("Telegram wants to be left alone for %d seconds", seconds)
                 if not waits or seconds > _LONGEST_WAIT:
                     raise translated(error) from None
@@ -104,7 +104,7 @@ class Api:
             except TelegramError as error:
                 raise translated(error) from None
 
-    def _be_quiet(self, chat: str, seconds: float) -> None:
+    def _throttle(self, chat: str, seconds: float) -> None:
         now = self.clock.elapsed()
-        self._quiet_until = {each: until for each, until in self._quiet_until.items() if until > now}
-        self._quiet_until[chat] = now + seconds
+        self._throttled_until = {each: until for each, until in self._throttled_until.items() if until > now}
+        self._throttled_until[chat] = now + seconds

@@ -56,7 +56,7 @@ class Writer:
 
     async def typing(self, chat: Chat) -> None:
         """Show for five seconds that an answer is being written."""
-        if not self._api.is_quiet(group_of(chat.id)):
+        if not self._api.is_throttled(group_of(chat.id)):
             await self._calls.typing(chat.id)
 
     def saw(self, chat: str, message: int) -> None:
@@ -72,7 +72,7 @@ class Writer:
         drafts = self._has_drafts and chat.kind == "private"
         now = self._api.clock.elapsed()
         since = now - self._updated.get(chat.id, 0.0)
-        if not self._api.is_quiet(group_of(chat.id)) and since >= (_DRAFT_SECONDS if drafts else _EDIT_SECONDS):
+        if not self._api.is_throttled(group_of(chat.id)) and since >= (_DRAFT_SECONDS if drafts else _EDIT_SECONDS):
             if len(self._updated) > _CHATS:
                 self._updated.clear()
             begun = time.process_time()

@@ -10,7 +10,7 @@ from parachute.chat.sessions.store import SessionStore
 log = logging.getLogger(__name__)
 
 
-class Dividing:
+class Reindexing:
     """Goes through an index that is there from before, in the background; the next start goes on where this one stopped."""
 
     def __init__(self, store: SessionStore, listing: SessionList) -> None:
@@ -20,7 +20,7 @@ class Dividing:
 
     def start(self) -> None:
         """Begin; what was not reached yet is found as before."""
-        self._task = asyncio.create_task(self.run(), name="dividing the words of conversations")
+        self._task = asyncio.create_task(self.run(), name="reindexing of conversations")
 
     async def close(self) -> None:
         """Stop."""
@@ -32,7 +32,7 @@ class Dividing:
         """Go through all that is left."""
         try:
             is_changed = False
-            while await self._store.divide_words():
+            while await self._store.reindex_words():
                 is_changed = True
             if is_changed:
                 self._listing.changed()
