@@ -6,7 +6,7 @@ from typing import Any
 
 from imports.reading.chatgpt_messages import Messages, author_of, role_of
 from imports.reading.conversation import Conversation, fields_of, moment, name_of, text_of
-from imports.reading.trees import BRANCHES, branches, count
+from imports.reading.trees import branches, count
 
 SOURCE = "chatgpt"
 
@@ -28,6 +28,7 @@ def read(value: dict[str, Any]) -> Iterator[Conversation]:
         yield Conversation(SOURCE, original)
     people = {author for each in messages.values() if (author := author_of(each))}
     said: set[str] = set()
+    ends = count(parents)
     for number, path in enumerate(branches(parents, name_of(value.get("current_node")))):
         spoken = {key for key in path if role_of(messages[key]) and fields_of(messages[key].get("content"))}
         if number and spoken <= said:
@@ -49,9 +50,5 @@ def read(value: dict[str, Any]) -> Iterator[Conversation]:
             reader.add(key, messages[key], messages[following] if following else {}, counted)
         reader.settle()
         said |= set(path)
-        found.settle()
-        if number:
-            found.title = f"{found.title or 'A conversation'} (branch {number + 1})"
-        elif (ends := count(parents)) > BRANCHES:
-            found.left_out["branches"] += ends - BRANCHES
+        found.settle(number, ends)
         yield found

@@ -70,9 +70,7 @@ def read(value: dict[str, Any]) -> Iterator[Conversation]:
                 found.left_out = before
         documents.settle()
         told |= {id(message) for message in path}
-        found.settle()
-        if number:
-            found.title = f"{found.title or 'A conversation'} (branch {number + 1})"
+        found.settle(number)
         yield found
 
 

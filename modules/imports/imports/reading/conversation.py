@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
 
+from imports.reading.trees import BRANCHES
+
 Role = Literal["user", "assistant"]
 
 TEXT_LIMIT = 1_000_000
@@ -73,8 +75,11 @@ class Conversation:
         if text.strip():
             self.messages.append(Message(role, text, time, model, name))
 
-    def settle(self) -> None:
-        """Fill title and times in from the messages, where the export does not say them."""
+    def settle(self, number: int = 0, ends: int = 0) -> None:
+        """Fill title and times in from the messages, where the export does not say them.
+
+        `number` is that of the branch, 0 for the one that was shown last; of more `ends` than come the rest is counted there.
+        """
         times = [message.time for message in self.messages if message.time]
         self.created = self.created or (min(times) if times else None)
         self.updated = max(filter(None, (self.updated, self.created, *times[-1:])), default=None)
@@ -84,6 +89,10 @@ class Conversation:
         first = next((message.text for message in self.messages if message.role == "user"), "")
         words = " ".join((self.title or "").split()) or " ".join(first[:_TITLE].split())[:80]
         self.title = clean(words)[:_TITLE] or None
+        if number:
+            self.title = f"{self.title or 'A conversation'} (branch {number + 1})"
+        elif ends > BRANCHES:
+            self.left_out["branches"] += ends - BRANCHES
 
 
 def unknown(kind: str) -> str:

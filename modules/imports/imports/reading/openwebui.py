@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from imports.reading.conversation import Conversation, Role, fields_of, items_of, moment, name_of, text_of
-from imports.reading.trees import BRANCHES, branches, count
+from imports.reading.trees import branches, count
 
 SOURCE = "openwebui"
 _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant"}
@@ -30,6 +30,7 @@ def read(value: dict[str, Any]) -> Iterator[Conversation]:
     if not messages:
         yield Conversation(SOURCE, original)
     said: set[str] = set()
+    ends = count(parents)
     for number, path in enumerate(branches(parents, name_of(history.get("currentId")))):
         found = Conversation(
             SOURCE,
@@ -45,11 +46,7 @@ def read(value: dict[str, Any]) -> Iterator[Conversation]:
             # What a branch shares with the one shown was counted there.
             _add(found, key, messages[key], Counter[str]() if key in said else found.left_out)
         said |= set(path)
-        found.settle()
-        if number:
-            found.title = f"{found.title or 'A conversation'} (branch {number + 1})"
-        elif (ends := count(parents)) > BRANCHES:
-            found.left_out["branches"] += ends - BRANCHES
+        found.settle(number, ends)
         yield found
 
 
