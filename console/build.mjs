@@ -56,7 +56,8 @@ const generated = {
 };
 
 function compressed(bytes) {
-  const quality = { [constants.BROTLI_PARAM_QUALITY]: 11 };
+  // The best takes seconds for megabytes.
+  const quality = { [constants.BROTLI_PARAM_QUALITY]: bytes.length > 1_000_000 ? 9 : 11 };
   return { br: brotliCompressSync(bytes, { params: quality }), gz: gzipSync(bytes, { level: 9 }) };
 }
 
@@ -78,8 +79,33 @@ async function writeNamed(name, bytes) {
 }
 
 const common = { absWorkingDir: here, bundle: true, format: "esm", target: "es2022", minify: true, write: false, outdir: target, logLevel: "warning" };
+
+await rm(target, { recursive: true, force: true });
+const names = {};
+
+/** Parts of Mermaid that make programs of text, and two large ones: formulas in diagrams, and a second layout. */
+const without = {
+  name: "without",
+  setup(builder) {
+    builder.onResolve({ filter: /^(d3-dsv|d3-fetch|katex|elkjs\b.*)$/ }, ({ path }) => ({ path, namespace: "without" }));
+    builder.onLoad({ filter: /./, namespace: "without" }, () => ({ contents: "export default undefined;" }));
+  },
+};
+// The frame of diagrams is a page of its own, with one program.
+const diagrams = await build({
+  ...common,
+  format: "iife",
+  entryPoints: { diagrams: "src/diagrams/frame.ts" },
+  legalComments: "eof",
+  plugins: [without],
+});
+await writeNamed("diagrams.js", diagrams.outputFiles[0].contents);
+const framed = await readFile(join(source, "diagrams", "frame.html"), "utf8");
+await writeNamed("diagrams.html", Buffer.from(framed.replace("{diagrams.js}", names["diagrams.js"])));
+
 const result = await build({
   ...common,
+  define: { DIAGRAMS: JSON.stringify(names["diagrams.html"]) },
   entryPoints: { main: "src/main.tsx", style: "src/styles/main.css" },
   splitting: true,
   legalComments: "eof",
@@ -96,8 +122,6 @@ const outputs = result.metafile.outputs;
 const entry = Object.keys(outputs).find((path) => outputs[path].entryPoint === "src/main.tsx");
 const first = Object.keys(outputs).find((path) => "src/main.tsx" in outputs[path].inputs);
 
-await rm(target, { recursive: true, force: true });
-const names = {};
 // The entry only asks for the file in which everything at the start is: that one takes its name, and the page asks for it at once.
 const called = (name) => (name === basename(first) ? name.replace("chunk", "main") : name);
 const files = result.outputFiles.filter(({ path }) => basename(path) !== basename(entry));

@@ -2,9 +2,13 @@
 import DOMPurify from "dompurify";
 import MarkdownIt from "markdown-it";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { highlight } from "./highlight";
+import { frame } from "./blocks";
+import { extend } from "./extensions";
+import { typeset } from "./formulas";
+import { finishNotes } from "./notes";
 
 const markdown = new MarkdownIt({ html: false, linkify: true, breaks: false, typographer: false });
+extend(markdown);
 // A picture's address alone carries data away when it is loaded; what it shows stays as a link.
 markdown.renderer.rules.image = (tokens, index) => {
   const token = tokens[index];
@@ -15,10 +19,13 @@ markdown.renderer.rules.image = (tokens, index) => {
 
 const SAFE = {
   ALLOWED_TAGS: [
-    "a", "blockquote", "br", "code", "del", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "s",
-    "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",
+    "a", "blockquote", "br", "code", "del", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "input", "li", "ol", "p", "pre",
+    "s", "strong", "sup", "table", "tbody", "td", "th", "thead", "tr", "ul",
   ],
-  ALLOWED_ATTR: ["href", "class", "start", "align"],
+  ALLOWED_ATTR: ["href", "class", "start", "align", "type", "checked", "disabled", "data-note", "data-back"],
+  // These are never addresses, which the pattern below is for.
+  ADD_URI_SAFE_ATTR: ["align", "start", "type", "data-note", "data-back"],
+  ALLOW_DATA_ATTR: false,
   ALLOWED_URI_REGEXP: /^(?:https?:|mailto:|#)/i,
   RETURN_DOM_FRAGMENT: true as const,
 };
@@ -35,18 +42,18 @@ function blocks(text: string): number[] {
   return [...starts].sort((one, other) => one - other);
 }
 
-function draw(text: string): DocumentFragment {
+/** The elements of a text; what takes long to draw waits until there is no more to come. */
+function draw(text: string, isOpen: boolean): DocumentFragment {
   const fragment = DOMPurify.sanitize(markdown.render(text), SAFE) as unknown as DocumentFragment;
-  for (const link of fragment.querySelectorAll("a")) {
+  finishNotes(fragment);
+  for (const link of fragment.querySelectorAll<HTMLAnchorElement>("a:not([data-note], [data-back])")) {
     if (link.getAttribute("href")?.startsWith("#/")) continue;
     link.target = "_blank";
     link.rel = "noopener noreferrer";
     link.title = link.href;
   }
-  for (const code of fragment.querySelectorAll("pre > code")) {
-    (code.parentElement as HTMLElement).tabIndex = 0;
-    void highlight(code as HTMLElement);
-  }
+  frame(fragment, isOpen);
+  if (!isOpen) typeset(fragment);
   return fragment;
 }
 
@@ -75,9 +82,9 @@ export function Markdown({ text, isOpen = false }: { text: string; isOpen?: bool
     const rest = text.slice(closed);
     const starts = isOpen ? blocks(rest) : [];
     const last = starts.at(-1) ?? 0;
-    if (last > 0) target.append(draw(rest.slice(0, last)));
+    if (last > 0) target.append(draw(rest.slice(0, last), false));
     drawn.current = { closed: closed + last, elements: target.childNodes.length, text };
-    target.append(draw(rest.slice(last)));
+    target.append(draw(rest.slice(last), isOpen));
   }, [text, isOpen]);
   return <div ref={root} class="markdown" dir="auto" />;
 }

@@ -27,6 +27,13 @@ _POLICY = (
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types dompurify parachute"
 )
+_FRAME = "diagrams-"
+"""The page and the program that draw diagrams: a frame without an origin, which reaches nothing but that program."""
+
+_FRAME_POLICY = (
+    "sandbox allow-scripts; default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+)
 _PERMISSIONS = "camera=(self), microphone=(self), geolocation=(), usb=(), serial=(), payment=()"
 
 
@@ -45,13 +52,15 @@ class ConsoleFile(Struct, frozen=True):
         lasting = "no-cache" if self.path.name in (PAGE, WORKER) else "public, max-age=31536000, immutable"
         # The worker opens the page `/`, which is above its own folder.
         scope = {"service-worker-allowed": "/"} if self.path.name == WORKER else {}
+        is_frame = self.path.name.startswith(_FRAME)
         return {
             **scope,
-            "content-security-policy": _POLICY,
+            "content-security-policy": _FRAME_POLICY if is_frame else _POLICY,
             "permissions-policy": _PERMISSIONS,
             "x-content-type-options": "nosniff",
             "referrer-policy": "same-origin",
-            "cross-origin-resource-policy": "same-origin",
+            # What has no origin is of another one; the program is in every copy of the console.
+            "cross-origin-resource-policy": "cross-origin" if is_frame else "same-origin",
             "cache-control": lasting,
             "vary": "accept-encoding",
             "etag": self.etag,

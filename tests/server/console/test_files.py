@@ -69,11 +69,33 @@ async def test_nothing_runs_that_is_not_a_file_of_ours(browser: httpx2.AsyncClie
         assert word in policy
     assert not re.search(r"<script(?![^>]*src)|<style|\son\w+=|style=", page.text)
     for name, file in console_files().items():
+        if name.startswith("diagrams-"):
+            continue
         assert (await browser.get(f"/console/{name}", headers=HTML)).headers.get(
             "content-security-policy", policy
         ) == policy
         text = file.path.read_text(errors="replace")
         assert not re.search(r"\beval\(|new Function\(", text), name
+
+
+async def test_diagrams_are_drawn_where_nothing_is_in_reach(browser: httpx2.AsyncClient) -> None:
+    files = {name: file for name, file in console_files().items() if name.startswith("diagrams-")}
+    assert sorted(file.path.suffix for file in files.values()) == [".html", ".js"]
+    for name, file in files.items():
+        headers = (await browser.get(f"/console/{name}", headers=HTML)).headers
+        rules = dict(rule.strip().partition(" ")[::2] for rule in headers["content-security-policy"].split(";"))
+        assert rules.pop("sandbox") == "allow-scripts"
+        assert rules == {
+            "default-src": "'none'",
+            "script-src": "'self'",
+            "style-src": "'unsafe-inline'",
+            "base-uri": "'none'",
+            "form-action": "'none'",
+            "frame-ancestors": "'self'",
+        }
+        assert not re.search(r"\beval\(|new Function\(", file.path.read_text())
+    worker = (await browser.get("/console/worker.js")).text
+    assert not any(name in worker for name in files), "it is loaded when needed"
 
 
 async def test_a_file_is_sent_compressed_and_once(browser: httpx2.AsyncClient) -> None:

@@ -5,6 +5,7 @@ import { Icon } from "~/components/icons";
 import { Details } from "~/components/details";
 import { Ago } from "~/components/layout";
 import { toast } from "~/state/toasts";
+import { copy as copyText } from "~/text/clipboard";
 import { Markdown } from "~/text/markdown";
 import { type Message, type MessageFile, type Part, textOf } from "./events";
 import { t } from "./texts";
@@ -164,17 +165,6 @@ function Tool({ part, isOpen }: { part: Extract<Part, { kind: "tool" }>; isOpen:
 }
 
 async function copy(message: Message): Promise<void> {
-  const text = textOf(message);
-  if (navigator.clipboard) await navigator.clipboard.writeText(text);
-  else copyWithoutTls(text);
+  await copyText(textOf(message));
   toast(t("copied"));
-}
-
-/** Over plain HTTP browsers have no clipboard but this. */
-function copyWithoutTls(text: string): void {
-  const area = document.body.appendChild(document.createElement("textarea"));
-  area.value = text;
-  area.select();
-  document.execCommand("copy");
-  area.remove();
 }

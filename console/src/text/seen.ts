@@ -1,0 +1,22 @@
+/** Work that waits until its element is seen and the browser has nothing else to do: it holds up neither typing nor scrolling. */
+const waiting = new WeakMap<Element, () => void>();
+
+const observer = new IntersectionObserver(
+  (entries) => {
+    for (const { target, isIntersecting } of entries) {
+      const work = isIntersecting ? waiting.get(target) : undefined;
+      if (!work) continue;
+      observer.unobserve(target);
+      waiting.delete(target);
+      idle(work);
+    }
+  },
+  { rootMargin: "300px" },
+);
+
+const idle = (work: () => void) => ("requestIdleCallback" in window ? requestIdleCallback(work, { timeout: 1000 }) : setTimeout(work));
+
+export function whenSeen(element: Element, work: () => void): void {
+  waiting.set(element, work);
+  observer.observe(element);
+}
