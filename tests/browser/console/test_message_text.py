@@ -135,13 +135,15 @@ def test_a_text_that_is_no_diagram_stays(make_person: MakePerson, model: Message
 def test_a_hostile_diagram_reaches_nothing(make_person: MakePerson, model: MessagesAPI) -> None:
     person = make_person()
     heard: list[str] = []
-    person.page.on("request", lambda request: heard.append(request.url))
+    person.page.on("requestfinished", lambda request: heard.append(request.url))
+    person.page.on("requestfailed", lambda request: heard.append(f"{request.failure} {request.url}"))
     person.page.on("dialog", lambda _: heard.append("a dialog of the browser"))
     page = answered(person, model, HOSTILE + "\n" + FLOW)
     # The harmless one is drawn after the other, whose picture is refused.
     expect(page.get_by_label("Agent", exact=True).get_by_role("img", name="Diagram")).to_have_count(1)
     expect(page.get_by_text("click A href")).to_be_visible()
-    assert [url for url in heard if not url.startswith((person.computer.url, "data:", "blob:"))] == []
+    theirs = [url for url in heard if person.computer.url not in url and not url.startswith(("data:", "blob:"))]
+    assert theirs == ["csp http://192.0.2.1/x.png"]
     assert page.locator(_FRAME).get_attribute("sandbox") == "allow-scripts"
     drawing = next(frame for frame in page.frames if "diagrams-" in frame.url)
     refused = dict.fromkeys(("page", "storage", "cookies", "api"), "refused")
