@@ -1,6 +1,7 @@
 """Recordings in the console: how to get their text, its way into an entry, and a message that is spoken."""
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -60,7 +61,15 @@ def test_without_a_transcriber_there_is_a_sentence(person: Person, computer: Com
     assert violations(page) == []
     page = person.open("chat")
     expect(page.get_by_label("Message")).to_be_visible()
-    expect(page.get_by_role("button", name="Say it instead")).to_have_count(0)
+    page.get_by_role("button", name="Say it instead").click()
+    expect(
+        page.get_by_role("dialog").get_by_text("Nothing on this computer turns speech into text yet.")
+    ).to_be_visible()
+    assert violations(page) == []
+    page.get_by_role("link", name="Open the settings").click()
+    expect(page).to_have_url(re.compile("#/computer/settings"))
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.get_by_text("voice.server", exact=True)).to_be_visible()
 
 
 def test_a_recording_becomes_the_text_of_its_entry(person: Person, computer: Computer, server: ScriptedServer) -> None:

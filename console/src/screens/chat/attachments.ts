@@ -1,7 +1,7 @@
 /** Files that go with a message, as `POST /api/chat` takes them. */
 import { bytes } from "~/text/messages";
 import type { MessageFile } from "./events";
-import { t } from "./texts";
+import { t } from "./composer_texts";
 
 export interface Attachment {
   fileName: string;
@@ -39,16 +39,22 @@ async function base64(file: File): Promise<string> {
   return (await done).split(",", 2)[1] ?? "";
 }
 
-/** Read files; an Error with a sentence for one that the server would refuse. */
-export async function read(files: Iterable<File>, before: Attachment[]): Promise<Attachment[]> {
-  const found = [...before];
+/** Read files that come to `count` others, and a sentence for each that the server would refuse or that cannot be read. */
+export async function read(files: Iterable<File>, count: number): Promise<{ found: Attachment[]; refused: string[] }> {
+  const found: Attachment[] = [];
+  const refused: string[] = [];
   for (const file of files) {
+    const { name } = file;
     const type = typeOf(file);
     const most = type === "image" ? LARGEST_IMAGE : LARGEST;
-    if (found.length >= MOST) throw new Error(t("too_many", { count: MOST }));
-    if (file.size > most) throw new Error(t("too_large", { name: file.name, size: bytes(most) }));
-    const data = await base64(file);
-    found.push({ fileName: file.name, mimeType: file.type || "application/octet-stream", sizeBytes: file.size, type, base64Data: data });
+    if (count + found.length >= MOST) refused.push(t("too_many", { name, count: MOST }));
+    else if (file.size > most) refused.push(t("too_large", { name, size: bytes(most) }));
+    else {
+      const data = await base64(file).catch(() => undefined);
+      const mimeType = file.type || "application/octet-stream";
+      if (data === undefined) refused.push(t("unreadable", { name }));
+      else found.push({ fileName: name, mimeType, sizeBytes: file.size, type, base64Data: data });
+    }
   }
-  return found;
+  return { found, refused };
 }

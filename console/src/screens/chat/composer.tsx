@@ -2,39 +2,60 @@
 import { useRef, useState } from "preact/hooks";
 import { Button } from "~/components/button";
 import { Icon } from "~/components/icons";
-import { attempt, toast } from "~/state/toasts";
-import { type Attachment, read } from "./attachments";
+import { attempt } from "~/state/toasts";
+import { type Attachment, read, shown } from "./attachments";
+import { t } from "./composer_texts";
 import { Dictation } from "./dictation";
-import { t } from "./texts";
+import type { Place } from "./suggesting";
+import { Suggestions, useSuggestions } from "./suggestions";
 
 interface Props {
   isRunning: boolean;
   draft: string;
+  place: Place;
   onDraft: (text: string) => void;
   onSend: (text: string, attachments: Attachment[]) => Promise<void>;
   onStop: () => Promise<void>;
 }
 
-export function Composer({ isRunning, draft, onDraft, onSend, onStop }: Props) {
+export function Composer({ isRunning, draft, place, onDraft, onSend, onStop }: Props) {
   const [attachments, setAttachments] = useState<Attachment[]>([]);
+  const [refused, setRefused] = useState<string[]>([]);
   const [isDraggedOver, setDraggedOver] = useState(false);
+  /** Where the cursor stands while the field has the focus. */
+  const [cursor, setCursor] = useState<number>();
   const field = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);
 
-  const add = (files: Iterable<File>) =>
-    attempt(async () => {
-      try {
-        setAttachments(await read(files, attachments));
-      } catch (error) {
-        toast(error instanceof Error ? error.message : String(error), { isError: true });
-      }
+  const suggesting = useSuggestions(draft, cursor, place, (text, at) => {
+    onDraft(text);
+    setCursor(at);
+    const area = field.current;
+    if (!area) return;
+    area.value = text;
+    area.focus();
+    area.setSelectionRange(at, at);
+  });
+  // One after the other: each counts what the ones before have brought.
+  const reading = useRef<Promise<unknown>>(Promise.resolve());
+  const count = useRef(0);
+  count.current = attachments.length;
+  const add = (files: File[]) => {
+    reading.current = reading.current.then(async () => {
+      const { found, refused: others } = await read(files, count.current);
+      setAttachments((before) => [...before, ...found]);
+      setRefused((before) => [...before, ...others]);
+      count.current += found.length;
     });
+  };
   const submit = async () => {
     const text = draft.trim();
     if (!text) return;
-    const files = attachments;
+    // What is put into a turn that runs goes without files: they stay for the next one.
+    const files = isRunning ? [] : attachments;
     onDraft("");
-    setAttachments([]);
+    setRefused([]);
+    if (!isRunning) setAttachments([]);
     // A message that was refused before it began comes back into the field.
     const sent = await attempt(async () => {
       await onSend(text, files);
@@ -42,16 +63,19 @@ export function Composer({ isRunning, draft, onDraft, onSend, onStop }: Props) {
     });
     if (!sent) {
       onDraft(text);
-      setAttachments(files);
+      if (files.length) setAttachments(files);
     }
     field.current?.focus();
   };
   const onKeyDown = (event: KeyboardEvent) => {
+    if (suggesting.onKey(event)) return;
     const isTouch = matchMedia("(pointer: coarse)").matches;
     if (event.key !== "Enter" || event.shiftKey || event.isComposing || isTouch) return;
     event.preventDefault();
     void submit();
   };
+  const look = () => setCursor(field.current?.selectionStart);
+  const isSuggesting = suggesting.found.length > 0;
   return (
     <form
       class={`composer${isDraggedOver ? " over" : ""}`}
@@ -67,26 +91,17 @@ export function Composer({ isRunning, draft, onDraft, onSend, onStop }: Props) {
       onDrop={(event) => {
         event.preventDefault();
         setDraggedOver(false);
-        void add([...(event.dataTransfer?.files ?? [])]);
+        add([...(event.dataTransfer?.files ?? [])]);
       }}
     >
-      {attachments.length > 0 && (
-        <ul class="attachments">
-          {attachments.map((file, index) => (
-            <li key={index} class="badge">
-              <Icon name={file.type === "image" ? "image" : "attach"} />
-              <bdi>{file.fileName}</bdi>
-              <Button
-                label={t("remove", { name: file.fileName })}
-                icon="close"
-                iconOnly
-                kind="quiet"
-                onPress={() => setAttachments(attachments.filter((other) => other !== file))}
-              />
-            </li>
-          ))}
-        </ul>
-      )}
+      <Suggestions {...suggesting} />
+      <Chosen
+        attachments={attachments}
+        refused={refused}
+        onRemove={(file) => setAttachments(attachments.filter((other) => other !== file))}
+        onForget={(text) => setRefused(refused.filter((other) => other !== text))}
+      />
+      {isRunning && attachments.length > 0 && <p class="muted composer-note">{t("files_wait")}</p>}
       <div class="composer-row">
         <input
           ref={picker}
@@ -96,7 +111,7 @@ export function Composer({ isRunning, draft, onDraft, onSend, onStop }: Props) {
           aria-hidden="true"
           onChange={(event) => {
             // A copy: the list is emptied below, before the files are read.
-            void add([...(event.currentTarget.files ?? [])]);
+            add([...(event.currentTarget.files ?? [])]);
             event.currentTarget.value = "";
           }}
         />
@@ -106,13 +121,22 @@ export function Composer({ isRunning, draft, onDraft, onSend, onStop }: Props) {
           ref={field}
           rows={1}
           value={draft}
-          placeholder={t("placeholder")}
+          placeholder={t(attachments.length ? "placeholder_files" : "placeholder")}
           aria-label={t("message")}
-          onInput={(event) => onDraft(event.currentTarget.value)}
+          aria-autocomplete="list"
+          aria-haspopup="listbox"
+          aria-controls={isSuggesting ? suggesting.id : undefined}
+          aria-activedescendant={isSuggesting ? `${suggesting.id}-${suggesting.chosen}` : undefined}
+          onInput={(event) => {
+            onDraft(event.currentTarget.value);
+            look();
+          }}
+          onSelect={look}
+          onBlur={() => setCursor(undefined)}
           onKeyDown={onKeyDown}
           onPaste={(event) => {
             const files = [...(event.clipboardData?.files ?? [])];
-            if (files.length) void add(files);
+            if (files.length) add(files);
           }}
         />
         {isRunning && <Button label={t("stop")} icon="stop" iconOnly kind="danger" onPress={onStop} />}
@@ -121,5 +145,34 @@ export function Composer({ isRunning, draft, onDraft, onSend, onStop }: Props) {
         )}
       </div>
     </form>
+  );
+}
+
+interface ChosenProps {
+  attachments: Attachment[];
+  refused: string[];
+  onRemove: (file: Attachment) => void;
+  onForget: (text: string) => void;
+}
+
+/** The files that go with the message, and why others do not. */
+function Chosen({ attachments, refused, onRemove, onForget }: ChosenProps) {
+  if (attachments.length + refused.length === 0) return null;
+  return (
+    <ul class="attachments">
+      {attachments.map((file, index) => (
+        <li key={index} class="badge">
+          {file.type === "image" ? <img class="attached-picture" src={shown(file).address} alt="" /> : <Icon name="attach" />}
+          <bdi>{file.fileName}</bdi>
+          <Button label={t("remove", { name: file.fileName })} icon="close" iconOnly kind="quiet" onPress={() => onRemove(file)} />
+        </li>
+      ))}
+      {refused.map((text) => (
+        <li key={text} class="badge danger refused">
+          <span role="alert">{text}</span>
+          <Button label={t("remove", { name: text })} icon="close" iconOnly kind="quiet" onPress={() => onForget(text)} />
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -1,23 +1,25 @@
 /** Saying a message instead of typing it: the recording is kept among the files, and its text comes into the field. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { upload } from "~/api/client";
-import { Button } from "~/components/button";
+import { Button, LinkButton } from "~/components/button";
+import { ask, Dialog } from "~/components/dialog";
 import { Progress } from "~/components/layout";
 import { Unsent } from "~/components/unsent";
 import { type Letter, remove, soundOf } from "~/state/letters";
 import { arrived } from "~/state/outbox";
 import { canRecord, record, type Recorder } from "~/state/recording";
 import { useResource } from "~/state/resource";
+import { to } from "~/state/router";
 import { may } from "~/state/session";
 import { attempt, toast } from "~/state/toasts";
 import { askFor, cancel, finished, voiceStatus } from "~/state/voice";
-import { t } from "./texts";
+import { t } from "./composer_texts";
 
 const FOLDER = "Chat/recordings";
 
 export function Dictation({ onText }: { onText: (text: string) => void }) {
-  const isAble = canRecord() && may("voice", "write") && may("vault", "write");
-  const status = useResource(async (signal) => (isAble ? await voiceStatus(signal) : undefined), String(isAble), ["settings"]);
+  const isAllowed = may("voice", "write") && may("vault", "write");
+  const status = useResource(async (signal) => (isAllowed ? await voiceStatus(signal) : undefined), String(isAllowed), ["settings"]);
   const [recorder, setRecorder] = useState<Recorder>();
   const [job, setJob] = useState<{ id: string; progress: number | null }>();
   // What was typed while the recording became text stays.
@@ -27,7 +29,9 @@ export function Dictation({ onText }: { onText: (text: string) => void }) {
   const open = useRef(recorder);
   open.current = recorder;
   useEffect(() => () => void open.current?.stop(), []);
-  if (!isAble || !status.value?.ready) return null;
+  if (!isAllowed || !status.value) return null;
+  if (!canRecord()) return <Absent reason={t("no_microphone")} setting="tls" />;
+  if (!status.value.ready) return <Absent reason={status.value.kind === "none" ? t("no_voice") : (status.value.problem?.message ?? t("no_voice"))} setting="voice" />;
 
   const listen = () => attempt(async () => setRecorder(await record({ kind: "dictation", date: "" })));
   const finish = () =>
@@ -81,4 +85,26 @@ export function Dictation({ onText }: { onText: (text: string) => void }) {
       <Button label={t("take_text")} icon="check" iconOnly kind="primary" onPress={finish} />
     </span>
   );
+}
+
+/** The microphone where it cannot be used: it says why, and leads to the setting. */
+function Absent({ reason, setting }: { reason: string; setting: string }) {
+  const tell = () =>
+    ask<void>((close) => (
+      <Dialog
+        title={t("dictate")}
+        onClose={() => close()}
+        actions={
+          may("config", "admin") && (
+            // Its address leads away from here: the dialog closes with it.
+            <span onClick={() => close()}>
+              <LinkButton label={t("voice_settings")} kind="primary" href={to("computer", ["settings"], { search: setting })} />
+            </span>
+          )
+        }
+      >
+        <p>{reason}</p>
+      </Dialog>
+    ));
+  return <Button label={t("dictate")} icon="microphone" iconOnly kind="quiet" onPress={() => void tell()} />;
 }

@@ -4,10 +4,12 @@ import { Button } from "~/components/button";
 import { Icon } from "~/components/icons";
 import { Details } from "~/components/details";
 import { Ago } from "~/components/layout";
+import { Picture } from "~/components/picture";
 import { toast } from "~/state/toasts";
 import { copy as copyText } from "~/text/clipboard";
 import { Markdown } from "~/text/markdown";
 import { type Message, type MessageFile, type Part, textOf } from "./events";
+import { t as composing } from "./composer_texts";
 import { t } from "./texts";
 
 interface Props {
@@ -75,14 +77,15 @@ function Files({ files }: { files: MessageFile[] }) {
 
 function FileView({ name, address, isPicture }: MessageFile) {
   const [isBroken, setBroken] = useState(false);
-  if (isPicture && !isBroken) return <img src={address} alt={name} onError={() => setBroken(true)} />;
+  if (isPicture && address && !isBroken) return <Picture address={address} name={name} onError={() => setBroken(true)} />;
   const chip = (
-    <span class="badge">
+    <span class={`badge${isBroken ? " danger" : ""}`}>
       <Icon name={isPicture ? "image" : "attach"} />
       <bdi>{name}</bdi>
     </span>
   );
-  return address && !isBroken ? (
+  if (isBroken) return <span class="file-broken">{chip} <span class="muted">{composing("file_gone")}</span></span>;
+  return address ? (
     <a href={address} download={name}>
       {chip}
     </a>

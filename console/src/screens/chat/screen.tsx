@@ -84,6 +84,11 @@ function Opened({ conversation }: { conversation: Conversation }) {
         <Composer
           isRunning={conversation.isRunning.value}
           draft={draft}
+          place={{
+            isBegun: !isNew,
+            workspace: session ? session.workspaceId : beginning.workspaceId,
+            agent: session ? session.agentPath : beginning.agentPath,
+          }}
           onDraft={setDraft}
           onSend={(text, files) => conversation.send(text, files, beginning)}
           onStop={() => conversation.stop()}
