@@ -55,18 +55,28 @@ export function matching(all: readonly Suggestion[], words: string): Suggestion[
 export async function commands({ isBegun, workspace, agent }: Place, signal: AbortSignal): Promise<Suggestion[]> {
   const own = isBegun ? [{ text: "/compact", label: "/compact", hint: t("compact"), icon: "settings" as const }] : [];
   if (!may("skills")) return own;
-  const [{ skills }, { workspaces }, { agents }] = await Promise.all([
+  const [{ skills }, chosen, { agents }] = await Promise.all([
     api.get("/api/skills", { signal }),
-    workspace && may("chat") ? api.get("/api/workspaces", { signal }) : { workspaces: [] },
+    chosenSkills(workspace, signal),
     agent && may("agents") ? api.get("/api/agents", { signal }) : { agents: [] },
   ]);
-  const chosen = workspaces.find(({ slug }) => slug === workspace)?.capabilities.skills ?? "all";
   const answering = agents.find(({ name, path }) => name === agent || path === agent);
   const isWithout = answering?.tools.length ? !answering.tools.includes("Skill") : false;
   const has = (name: string) =>
     !isWithout && (chosen === "all" || (chosen !== "none" && chosen.includes(name))) && (answering?.skills?.includes(name) ?? true);
   const found = skills.filter(({ name, problem }) => !problem && has(name));
   return [...found.map(({ name, description }) => ({ text: `/${name}`, label: `/${name}`, hint: description.slice(0, HINT), icon: "capabilities" as const })), ...own];
+}
+
+/** The skills that the workspace allows, or without one the settings; names, or `all` or `none`. */
+async function chosenSkills(workspace: string | null | undefined, signal: AbortSignal): Promise<string | readonly string[]> {
+  if (workspace) {
+    const { workspaces } = await api.get("/api/workspaces", { signal });
+    return workspaces.find(({ slug }) => slug === workspace)?.capabilities.skills ?? "none";
+  }
+  if (!may("config", "admin")) return "all";
+  const { settings } = await api.get("/api/config", { signal });
+  return (settings.find(({ name }) => name === "default_capabilities.skills")?.value ?? "all") as string | string[];
 }
 
 /** Files, entities of Brain and agents for a word; what does not answer is left out. */
