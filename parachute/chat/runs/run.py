@@ -156,6 +156,11 @@ class Run(Struct):
     model: str | None = None
 
     @property
+    def duration_ms(self) -> int:
+        """Milliseconds since it began."""
+        return round((time.monotonic() - self.started) * 1000)
+
+    @property
     def stopping(self) -> bool:
         """True as soon as somebody wants it to end."""
         return self.aborting or self.interrupted or self._is_panic
