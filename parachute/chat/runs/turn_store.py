@@ -21,7 +21,10 @@ def create_turns(connection: sqlite3.Connection) -> None:
 
 
 class TurnDetails(Struct, frozen=True, omit_defaults=True):
-    """The number of a turn's changes, its model, duration, use and the (workspace, host) pairs that were refused in it."""
+    """The number of a turn's changes, its model, duration, use and the (workspace, host) pairs that were refused in it.
+
+    `injected` are the ids of the messages that were put into it.
+    """
 
     duration_ms: int
     changes: int | None = None
@@ -30,6 +33,7 @@ class TurnDetails(Struct, frozen=True, omit_defaults=True):
     output_tokens: int = 0
     dollars: float = 0.0
     refused: tuple[tuple[str, str], ...] = ()
+    injected: tuple[str, ...] = ()
 
 
 class StoredTurn(Struct, frozen=True):

@@ -12,9 +12,10 @@ from parachute.chat.runs.turn_store import StoredTurn, TurnDetails, TurnStore
 
 
 class ShownTurn(Answer, frozen=True):
-    """A turn that has ended, by the id of its `message`; `input_tokens` count those of the cache, too."""
+    """A turn that has ended, by the id of its `message` and of those that were put into it; `input_tokens` count those of the cache, too."""
 
     message: str
+    injected: list[str]
     began_at: str
     duration_ms: int
     model: str | None
@@ -44,6 +45,7 @@ class Turns:
             output_tokens=used.output_tokens if used else 0,
             dollars=round(used.dollars, 6) if used else 0.0,
             refused=tuple(self._networks.take_refused(run.session.id)),
+            injected=tuple(run.injected),
         )
         await self._store.add(run.log.run, run.message, details)
 
@@ -59,6 +61,7 @@ class Turns:
         refused = [self._networks.refused(session, *each, turn.began_at) for each in details.refused]
         return ShownTurn(
             message=turn.message,
+            injected=list(details.injected),
             began_at=turn.began_at,
             duration_ms=details.duration_ms,
             model=details.model,
