@@ -101,6 +101,7 @@ class TurnChanges(Answer, frozen=True):
     run: int
     kind: SetKind
     of: int | None
+    began_at: str
     total: int
     undone: int
     added: int
@@ -118,6 +119,7 @@ def turn_changes(shown: Shown, counts: Counts, most: int) -> TurnChanges:
         run=each.number,
         kind=each.kind,
         of=each.undone,
+        began_at=each.began_at,
         total=counts.total,
         undone=counts.undone,
         added=counts.added,

@@ -54,10 +54,17 @@ class Turns:
         turns = await self._store.newest(session, limit)
         numbers = {each.details.changes for each in turns if each.details.changes is not None}
         changes = await self._history.of_runs(session, numbers) if numbers else {}
-        return [self._shown(session, each, changes.get(each.details.changes or 0, [])) for each in turns]
+        ends = [*(each.began_at for each in turns[1:]), ""]
+        return [
+            self._shown(session, each, end, changes.get(each.details.changes or 0, []))
+            for each, end in zip(turns, ends, strict=True)
+        ]
 
-    def _shown(self, session: str, turn: StoredTurn, changes: list[TurnChanges]) -> ShownTurn:
+    def _shown(self, session: str, turn: StoredTurn, end: str, changes: list[TurnChanges]) -> ShownTurn:
         details = turn.details
+        # Changes are in no backup, and their numbers are given again on the machine to which one is restored.
+        if changes and end and changes[0].began_at > end:
+            changes = []
         refused = [self._networks.refused(session, *each, turn.began_at) for each in details.refused]
         return ShownTurn(
             message=turn.message,

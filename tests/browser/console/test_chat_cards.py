@@ -1,6 +1,5 @@
 """Cards at the end of a turn: each does in its place what it says, also after a reload, in a second window and after a crash."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,8 +18,8 @@ HOSTILE = ("<img src=x onerror=alert(1)>", "‮txt.exe", "$(reboot)", "a" * 180)
 
 
 @pytest.fixture(scope="module")
-def house(computer: Computer, model: MessagesAPI) -> Iterator[Household]:
-    yield Household(computer, model)
+def house(computer: Computer, model: MessagesAPI) -> Household:
+    return Household(computer, model)
 
 
 @pytest.fixture
@@ -66,10 +65,10 @@ def test_a_file_is_taken_back_and_put_back_in_its_place(person: Person, house: H
 def test_each_turn_keeps_its_cards_in_both_windows_and_after_a_crash(
     make_person: MakePerson, house: Household, project: Path
 ) -> None:
-    person = make_person()
     session = works(house, project, "echo 1 > first; echo 2 > second")
     works(house, project, "echo 3 > third", sessionId=session)
     house.computer.kill_core()
+    person = make_person()
     one = person.open(f"chat/{session}")
     other = person.context.new_page()
     other.goto(one.url)
@@ -106,7 +105,7 @@ def test_a_turn_that_ends_now_gets_its_cards_in_both_windows(
 
 def test_hostile_names_are_text(make_person: MakePerson, house: Household, project: Path) -> None:
     names = " ".join(f"'{name}'" for name in HOSTILE)
-    session = works(house, project, f"for name in {names}; do echo x > ./\"$name\"; done")
+    session = works(house, project, f'for name in {names}; do echo x > ./"$name"; done')
     person = make_person(PHONE)
     page = person.open(f"chat/{session}")
     shown = cards(page)
@@ -133,6 +132,9 @@ def test_a_host_is_allowed_and_that_is_taken_back(person: Person, house: Househo
     cards(page).get_by_role("button", name="Allow once").click()
     expect(cards(page).get_by_text("is allowed in this conversation")).to_be_visible()
     assert house.waiting() == []
+    cards(page).get_by_role("button", name="Try again").click()
+    expect(page.get_by_label("You", exact=True).last).to_contain_text("You may reach weather.example.org now.")
+    expect(page.get_by_role("button", name="Try again")).to_have_count(0)
 
 
 def test_what_waits_is_answered_in_its_place(make_person: MakePerson, house: Household, project: Path) -> None:
@@ -146,6 +148,25 @@ def test_what_waits_is_answered_in_its_place(make_person: MakePerson, house: Hou
     shown.get_by_role("button", name="Undo").click()
     expect(shown.get_by_text("is as it was before.")).to_be_visible()
     assert not (project / ".envrc").exists()
+
+
+def test_a_suggestion_is_decided_beside_the_turn_that_made_it(make_person: MakePerson, house: Household) -> None:
+    furnish_modules(house, ("brain",))
+    propose_note(house)
+    (item,) = house.waiting()
+    person = make_person(PHONE, bypass_csp=True)
+    page = person.open(f"chat/{item['session_id']}")
+    shown = cards(page)
+    shown.get_by_role("button", name="Show").click()
+    expect(shown.get_by_text("- Sails to Helgoland in May.")).to_be_visible()
+    assert violations(page) == []
+    shown.get_by_role("button", name="Approve").click()
+    expect(shown.locator(".card")).to_have_count(0)
+    page.locator(".toast").get_by_role("button", name="Undo").click()
+    expect(page.get_by_text("That was taken back.")).to_be_visible()
+    shown.get_by_role("button", name="Reject").click()
+    expect(shown.locator(".card")).to_have_count(0)
+    assert house.waiting() == []
 
 
 @pytest.mark.parametrize(("size", "scheme", "language"), [(PHONE, "light", "en"), (DESKTOP, "dark", "de")])

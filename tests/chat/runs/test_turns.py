@@ -1,6 +1,8 @@
 """All that happened in a turn is known at its end, and still when the server was killed right after it."""
 
 import asyncio
+import contextlib
+import sqlite3
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -85,6 +87,20 @@ async def test_what_waits_belongs_to_its_turn_also_once_it_was_applied(made: Cor
         ("run", None, 0),
         ("answer", change.run, 0),
     ]
+
+
+async def test_numbers_that_were_given_again_are_no_changes_of_an_earlier_turn(
+    made: Core, api: MessagesAPI, supervisor: Launcher
+) -> None:
+    answer, first = await works(made, api, "echo plan > plan.md")
+    await works(made, api, "echo tide > tide.md", answer.session)
+    (database,) = supervisor.folder.rglob("runs.db")
+    with contextlib.closing(sqlite3.connect(database)) as connection, connection:
+        # As after a restore, where changes begin at one again.
+        connection.execute("UPDATE turns SET details = (SELECT details FROM turns ORDER BY id DESC LIMIT 1)")
+    turns = await made.turns.newest(answer.session, 50)
+    assert first.changes != []
+    assert [[file.path for change in turn.changes for file in change.files] for turn in turns] == [[], ["tide.md"]]
 
 
 async def test_of_many_files_the_first_are_told(made: Core, api: MessagesAPI) -> None:

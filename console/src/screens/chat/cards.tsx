@@ -30,10 +30,20 @@ interface Props {
 /** The cards of the turn that ends with the message at `place`, if one does. */
 export function Cards({ conversation, turns, messages, place }: Props) {
   const turn = endingAt(turns, messages, place);
-  return turn && conversation.id ? <TurnCards session={conversation.id} turn={turn} turns={turns} /> : null;
+  if (!turn || !conversation.id) return null;
+  const isNewest = place === messages.length - 1 && !conversation.isRunning.value && may("chat", "write");
+  return <TurnCards session={conversation.id} turn={turn} turns={turns} onSend={isNewest ? (text) => conversation.send(text) : undefined} />;
 }
 
-function TurnCards({ session, turn, turns }: { session: string; turn: Turn; turns: Turns }) {
+interface TurnProps {
+  session: string;
+  turn: Turn;
+  turns: Turns;
+  /** Sends a message behind the newest turn. */
+  onSend?: (text: string) => unknown;
+}
+
+function TurnCards({ session, turn, turns, onSend }: TurnProps) {
   const section = useRef<HTMLElement>(null);
   useKeptFocus(section);
   const { reload } = turns;
@@ -52,7 +62,7 @@ function TurnCards({ session, turn, turns }: { session: string; turn: Turn; turn
         <ChangeCards key={set.run} session={session} set={set} undo={turn.changes.findLast(({ kind, of }) => kind === "undo" && of === set.run)} reload={reload} />
       ))}
       {hosts.map(([host, item]) => (
-        <HostCard key={`${host.workspace}/${host.host}`} host={host} item={item} reload={reload} />
+        <HostCard key={`${host.workspace}/${host.host}`} host={host} item={item} reload={reload} onSend={onSend} />
       ))}
       {others.map((item) => (
         <ItemCard key={item.id} item={item} />
@@ -183,7 +193,13 @@ function ChangeCard({ session, set, undo, reload }: ChangeProps) {
   );
 }
 
-function HostCard({ host, item, reload }: { host: Host; item: Item | undefined; reload: () => Promise<void> }) {
+interface HostProps extends Pick<TurnProps, "onSend"> {
+  host: Host;
+  item: Item | undefined;
+  reload: () => Promise<void>;
+}
+
+function HostCard({ host, item, reload, onSend }: HostProps) {
   const { state, workspace } = host;
   const give = async (word: string) => {
     if (item) await answer(item, word);
@@ -208,6 +224,8 @@ function HostCard({ host, item, reload }: { host: Host; item: Item | undefined; 
               <Button key={word} label={t(word)} onPress={() => give(word)} />
             ))}
             {(state === "always" || state === "never") && <Button label={t("take_back")} icon="undo" onPress={forget} />}
+            {/* The agent has ended its turn: nobody tells it but the person. */}
+            {onSend && (state === "always" || state === "once") && <Button label={t("again")} icon="refresh" onPress={() => onSend(t("again_text", { host: host.host }))} />}
           </>
         )
       }
