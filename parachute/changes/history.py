@@ -1,17 +1,23 @@
 """History of changes by runs, and changes that wait, for any caller."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from parachute.base.errors import NotFound
 from parachute.changes.blobs import Blobs
 from parachute.changes.models import Entry, Held
-from parachute.changes.reading import Difference, Shown, difference_of
+from parachute.changes.reading import Difference, Shown, TurnChanges, difference_of, turn_changes
 from parachute.changes.store import ChangeStore
 
 DIFFERENCE = 200_000
 """Characters of a difference."""
+
+
+FEW_FILES = 20
+"""Files of a set that are shown of many sets at once."""
+
+_SETS = 1000
 
 
 class History:
@@ -29,6 +35,22 @@ class History:
             entries = await self._store.entries(each.number)
             found.append(Shown(each, tuple(entries), tuple(one for one in waiting if one.number == each.number)))
         return [each for each in found if each.entries or each.held]
+
+    async def of_runs(self, session: str, numbers: Collection[int]) -> dict[int, list[TurnChanges]]:
+        """The changes of these runs in short, each with the answers that applied more of it and the undos that hold; the oldest first."""
+        waiting = await self.held(session)
+        runs: dict[int, int] = {}
+        found: dict[int, list[TurnChanges]] = {}
+        for each in reversed(await self._store.of_session(session, _SETS)):
+            run = runs[each.number] = each.number if each.undone is None else runs.get(each.undone, each.undone)
+            if run not in numbers or each.kind == "redo":
+                continue
+            entries = tuple(await self._store.entries(each.number, most=FEW_FILES))
+            shown = Shown(each, entries, tuple(one for one in waiting if one.number == each.number))
+            counts = await self._store.counts(each.number)
+            if shown.held or counts.total > (counts.undone if each.kind == "undo" else 0):
+                found.setdefault(run, []).append(turn_changes(shown, counts, FEW_FILES))
+        return found
 
     async def entries(self, number: int) -> Sequence[Entry]:
         """Return the changes of one run so far."""

@@ -120,6 +120,15 @@ class ChangeSet(Struct, frozen=True):
     origin: Origin | None = None
 
 
+class Counts(Struct, frozen=True):
+    """The paths that a set has written, those of them that were taken back, and the lines of all."""
+
+    total: int
+    undone: int
+    added: int
+    removed: int
+
+
 class Applied(Struct, frozen=True):
     """The outcome of applying: how many paths were written, how many wait, and what went wrong."""
 

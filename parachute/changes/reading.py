@@ -12,7 +12,18 @@ from parachute.base.folders import Folder
 from parachute.changes.answering import digest_of
 from parachute.changes.blobs import Blobs, TooLarge
 from parachute.changes.differences import LONGEST, difference
-from parachute.changes.models import NEVER_APPLIED, SENTENCES, ChangeSet, Entry, Held, Kind, Reason, SetKind, State
+from parachute.changes.models import (
+    NEVER_APPLIED,
+    SENTENCES,
+    ChangeSet,
+    Counts,
+    Entry,
+    Held,
+    Kind,
+    Reason,
+    SetKind,
+    State,
+)
 from parachute.changes.present import look
 from parachute.security.origin import Origin
 
@@ -79,6 +90,45 @@ class ShownChanges(Answer, frozen=True):
     files: list[WrittenPath]
     held: list[HeldPath]
     hash: str | None
+
+
+class TurnChanges(Answer, frozen=True):
+    """The changes of a turn, those that were applied of it later, or an undo, in short: of many files the first.
+
+    `of` is the run that an answer or an undo belongs to, `undone` counts the files that are as before, `waiting` those that wait.
+    """
+
+    run: int
+    kind: SetKind
+    of: int | None
+    began_at: str
+    total: int
+    undone: int
+    added: int
+    removed: int
+    files: list[WrittenPath]
+    held: list[HeldPath]
+    waiting: int
+    hash: str | None
+
+
+def turn_changes(shown: Shown, counts: Counts, most: int) -> TurnChanges:
+    """One set of changes in short."""
+    each = shown.found
+    return TurnChanges(
+        run=each.number,
+        kind=each.kind,
+        of=each.undone,
+        began_at=each.began_at,
+        total=counts.total,
+        undone=counts.undone,
+        added=counts.added,
+        removed=counts.removed,
+        files=written(shown.entries),
+        held=waiting(shown.held, most),
+        waiting=len(shown.held),
+        hash=digest_of(shown.held) if shown.held else None,
+    )
 
 
 def shown_changes(shown: Shown) -> ShownChanges:

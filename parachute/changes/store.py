@@ -9,7 +9,7 @@ from parachute.base.database import Database
 from parachute.changes.contents import m0004_contents
 from parachute.changes.instructions import m0002_instructions, m0005_told
 from parachute.changes.lineage import m0003_lineage
-from parachute.changes.models import ChangeSet, Entry, Held, SetKind, State
+from parachute.changes.models import ChangeSet, Counts, Entry, Held, SetKind, State
 from parachute.security.origin import Origin
 
 
@@ -149,10 +149,16 @@ class ChangeStore:
         query = f"SELECT {_ENTRY} FROM entries WHERE state = 'applying'"  # noqa: S608
         return [_entry(row) for row in await self._database.rows(query)]
 
-    async def entries(self, number: int, *, state: str | None = None) -> Sequence[Entry]:
-        """The paths of a set, by name."""
-        query = f"SELECT {_ENTRY} FROM entries WHERE number = ?1 AND (?2 IS NULL OR state = ?2) ORDER BY path"  # noqa: S608
-        return [_entry(row) for row in await self._database.rows(query, (number, state))]
+    async def entries(self, number: int, *, state: str | None = None, most: int = -1) -> Sequence[Entry]:
+        """The paths of a set, by name; the first ones with `most`."""
+        query = f"SELECT {_ENTRY} FROM entries WHERE number = ?1 AND (?2 IS NULL OR state = ?2) ORDER BY path LIMIT ?3"  # noqa: S608
+        return [_entry(row) for row in await self._database.rows(query, (number, state, most))]
+
+    async def counts(self, number: int) -> Counts:
+        """The numbers of what a set has written."""
+        query = "SELECT count(*), count(*) FILTER (WHERE state = 'undone'), total(added), total(removed) FROM entries WHERE number = ?"
+        ((total, undone, added, removed),) = await self._database.rows(query, (number,))
+        return Counts(total, undone, int(added), int(removed))
 
     async def latest(self, session: str, project: Path) -> dict[str, State]:
         """Return the last state that a session has written at each path of a project."""

@@ -1,11 +1,14 @@
 """Files that runs changed, as lines for a person."""
 
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
 import typer
 
 from parachute.cli.output import clean, counted, print_json, print_note
+
+_NAMED = 3
 
 
 def waiting_lines(held: list[dict[str, Any]]) -> list[str]:
@@ -34,12 +37,24 @@ def one_line(path: str) -> str:
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in path)
 
 
+def named(paths: Sequence[str], total: int) -> str:
+    """Name the first few of so many files: `a.py, b.py and 3 more files`."""
+    names = [one_line(path) for path in paths[:_NAMED]]
+    if (more := total - len(names)) > 0:
+        names.append(counted(more, "more file"))
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
 def print_undone(said: dict[str, Any], number: str, command: str, as_json: bool) -> None:
     """Print what an undo has done, which has a `number` for the `command` that takes it back; exit code 1 if not all of it."""
     if as_json:
         print_json(said)
     else:
-        print(f"As before: {counted(len(said['restored']), 'file')}.")
+        if restored := said["restored"]:
+            what = "is as it was" if len(restored) == 1 else "are as they were"
+            print(clean(f"{named(restored, len(restored))} {what} before."))
+        else:
+            print("Nothing was taken back.")
         for path in said["conflicts"]:
             print(clean(f"  left alone, it has changed since: {path}"))
         if said[number] is not None:

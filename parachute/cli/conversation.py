@@ -18,7 +18,7 @@ from parachute.cli.asking import agrees
 from parachute.cli.event_stream import EventStream, Interrupt
 from parachute.cli.identifiers import short
 from parachute.cli.output import print_error, print_note
-from parachute.cli.printer import JsonPrinter, Printer, TextPrinter
+from parachute.cli.printer import JsonPrinter, Printer, TextPrinter, print_turn
 from parachute.cli.question import ask_permission, ask_user
 
 INTERRUPTED = 130
@@ -182,6 +182,19 @@ def printer_for(as_json: bool) -> Printer:
     return JsonPrinter() if as_json else TextPrinter()
 
 
+def print_outcome(api: Api, outcome: Outcome) -> None:
+    """Print what a turn has changed, and what of its conversation waits; nothing of one that was left, or where the server is gone."""
+    session = outcome.session
+    if session is None or outcome.code == INTERRUPTED:
+        return
+    try:
+        turns = api.get(f"/api/chat/{quoted(session)}/turns", limit=1)["turns"]
+        waiting = [each for each in api.get("/api/inbox")["items"] if each["session_id"] == session]
+    except ParachuteError:
+        return
+    print_turn(session, turns[-1] if turns else None, waiting)
+
+
 def print_resumption(session: str) -> None:
     """The id of a conversation, and how to go on with it."""
     print_note(f"Conversation {short(session)}; go on with: `parachute chat --session {short(session)}`, or --continue")
@@ -190,6 +203,8 @@ def print_resumption(session: str) -> None:
 def _say(api: Api, body: dict[str, Any], text: str, as_json: bool) -> None:
     try:
         outcome = run_turn(api, {**body, "message": text}, printer_for(as_json), interactive=not as_json)
+        if not as_json:
+            print_outcome(api, outcome)
         body["sessionId"] = outcome.session or body["sessionId"]
         body.pop("attachments", None)  # they came with the first message
     except ParachuteError as error:

@@ -1,10 +1,12 @@
 """The events of a run as a person reads them: the answer on standard output, all else dim on standard error."""
 
 import sys
-from typing import Protocol
+from typing import Any, Protocol
 
 from parachute.chat.runs import events
+from parachute.cli.changed_files import named
 from parachute.cli.event_stream import Received
+from parachute.cli.identifiers import short
 from parachute.cli.output import as_json, clean, print_error, print_note, styled
 from parachute.cli.wrapping import Wrapper
 
@@ -135,6 +137,23 @@ class TextPrinter:
             self._put(self._wrapper.rest())
         if not self._at_line_start:
             self._write("\n")
+
+
+def print_turn(session: str, turn: dict[str, Any] | None, items: list[dict[str, Any]]) -> None:
+    """Print a line for each thing that a turn has left: the files that it changed, and what of its conversation waits for the owner."""
+    for each in turn["changes"] if turn else ():
+        if each["total"] > each["undone"]:
+            files = named([file["path"] for file in each["files"]], each["total"])
+            lines = f"+{each['added']} -{each['removed']}"
+            print_note(f"{files}  {lines}  `parachute undo {short(session)} --run {each['run']}`")
+    for item in items:
+        if item["kind"] == "host":
+            said = f"{item['details']['host']} was refused."
+        elif item["kind"] == "changes":
+            continue  # a warning has said so
+        else:
+            said = f"Waiting for you: {item['title']}."
+        print_note(f"{said}  `parachute inbox answer {short(item['id'])}`")
 
 
 def _step(tool: events.Tool) -> str:

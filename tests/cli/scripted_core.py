@@ -45,13 +45,18 @@ class Call:
 
 
 class ScriptedCore:
-    """`with ScriptedCore(home, steps) as core:`; every message is answered by the steps, in order."""
+    """`with ScriptedCore(home, steps) as core:`; every message is answered by the steps, in order.
+
+    `turns` and `waiting` are what is asked for after each turn; that is not among the `calls`.
+    """
 
     def __init__(self, home: Home, steps: Sequence[Step] = ()) -> None:
         self.home = home
         self.steps = list(steps)
         self.calls: list[Call] = []
         self.answers: dict[tuple[str, str], tuple[int, Any]] = {}
+        self.turns: list[dict[str, Any]] = []
+        self.waiting: list[dict[str, Any]] = []
         self.state = "running"
         self.environment: dict[str, str] = {}
         self.aborts = True
@@ -126,6 +131,10 @@ class ScriptedCore:
         token = request.headers.get("authorization", "").removeprefix("Bearer ")
         query = dict(request.query_params)
         path = request.url.path
+        if path == f"/api/chat/{SESSION}/turns":
+            return JSONResponse({"turns": self.turns})
+        if (request.method, path) == ("GET", "/api/inbox") and ("GET", path) not in self.answers:
+            return JSONResponse({"items": self.waiting, "problems": []})
         is_file = request.headers.get("content-type") == "application/octet-stream"
         sent = body if is_file else json.loads(body) if body else None
         self.calls.append(Call(request.method, path, query, token, sent))

@@ -78,6 +78,31 @@ def test_json_is_one_event_a_line(parachute: Terminal, home: Home) -> None:
     assert result.err == ""
 
 
+def test_a_line_says_what_a_turn_has_left(parachute: Terminal, home: Home, snapshot: SnapshotAssertion) -> None:
+    files = [{"path": path} for path in ("plan.md", "new\nline", "a", "b")]
+    counts = {"total": 30, "undone": 0, "added": 30, "removed": 2}
+    item = {"id": "host:0123456789ab", "session_id": SESSION, "kind": "host", "title": "Reach a.example"}
+    suggestion = {**item, "id": "suggestion:ba9876543210", "kind": "suggestion", "title": "Create: Kevin"}
+    with ScriptedCore(home, [START, text("Done."), DONE]) as core:
+        core.answers["GET", "/api/status"] = CLAUDE
+        core.turns = [
+            {
+                "changes": [
+                    {"run": 12, "files": files, **counts},
+                    {"run": 13, "files": files[:1], "total": 1, "undone": 1, "added": 1, "removed": 0},
+                ]
+            }
+        ]
+        core.waiting = [
+            {**item, "details": {"host": "a.example"}},
+            {**item, "kind": "changes"},
+            {**suggestion, "details": {}},
+            {**suggestion, "session_id": "another"},
+        ]
+        assert parachute("chat", "Work.").code == 0
+    assert parachute.screens == snapshot
+
+
 def test_standard_input(parachute: Terminal, home: Home, snapshot: SnapshotAssertion) -> None:
     with ScriptedCore(home, [START, DONE]) as core:
         parachute.ok("chat", "-", stdin="Line one\nline two\n")

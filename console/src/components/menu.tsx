@@ -7,6 +7,8 @@ export interface Choice<T extends string> {
   label: string;
   icon: IconName;
   isDanger?: boolean;
+  /** It is what holds now. */
+  isChosen?: boolean;
 }
 
 /** Ask for one of the words; undefined if there was none. */
@@ -14,11 +16,14 @@ export function choose<T extends string>(title: string, choices: readonly Choice
   return ask<T>((close) => (
     <Dialog title={title} onClose={() => close()}>
       <ul class="menu">
-        {choices.map(({ value, label, icon, isDanger }) => (
+        {choices.map(({ value, label, icon, isDanger, isChosen }) => (
           <li key={value}>
-            <button type="button" class={`menu-entry${isDanger ? " danger" : ""}`} onClick={() => close(value)}>
+            <button type="button" class={`menu-entry${isDanger ? " danger" : ""}`} aria-current={isChosen || undefined} onClick={() => close(value)}>
               <Icon name={icon} />
-              <span>{label}</span>
+              <span>
+                <bdi>{label}</bdi>
+              </span>
+              {isChosen && <Icon name="check" />}
             </button>
           </li>
         ))}

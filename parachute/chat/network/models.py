@@ -21,6 +21,17 @@ class DecidedHost(Answer, frozen=True):
     decided_at: str
 
 
+class RefusedHost(Answer, frozen=True):
+    """A host that was refused in a turn, and what has become of it: it `waits` for the owner, or was decided about.
+
+    `refused` is one that nobody is asked about any more, such as after a restart.
+    """
+
+    host: str
+    workspace: str | None
+    state: Literal["waits", "once", "always", "never", "refused"]
+
+
 class Asked(Struct, frozen=True):
     """A host that waits for a decision; `source` is the conversation or the workspace that asked first, at `since`."""
 

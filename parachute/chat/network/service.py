@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from parachute.base.clock import now
 from parachute.base.errors import InvalidInput, NotFound
-from parachute.chat.network.models import Asked, Choice, DecidedHost, entry_of
+from parachute.chat.network.models import Asked, Choice, DecidedHost, RefusedHost, entry_of
 from parachute.chat.network.store import HostDecisions
 from parachute.chat.repositories.service import Place, Repositories
 from parachute.chat.sessions.models import Session
@@ -73,6 +73,7 @@ class Networks:
         self._opened: dict[str, _Opened] = {}
         self._once: dict[tuple[str, str], set[str]] = {}
         self._asked: dict[tuple[str, str], Asked] = {}
+        self._refused: dict[str, dict[tuple[str, str], None]] = {}
 
     def of(self, session: Session, workspace: Workspace | None) -> Network:
         """Return the network of a session: that of its workspace, with the hosts of presets; error: InvalidInput for an unknown one.
@@ -122,6 +123,7 @@ class Networks:
 
     async def close(self, session: str) -> None:
         """Close the network of a session; what it was allowed once is forgotten."""
+        self._refused.pop(session, None)
         if (opened := self._opened.pop(session, None)) is not None:
             self._once.pop((session, opened.workspace), None)
             await self._egress.close(_owner(session))
@@ -139,6 +141,19 @@ class Networks:
     def waiting(self) -> Sequence[Asked]:
         """Return the hosts that wait for a decision, the oldest first."""
         return list(self._asked.values())
+
+    def take_refused(self, session: str) -> Sequence[tuple[str, str]]:
+        """Return (workspace, host) of those that a session was refused and the owner asked about, since this was asked last."""
+        return list(self._refused.pop(session, ()))
+
+    def refused(self, session: str, workspace: str, host: str, since: str) -> RefusedHost:
+        """Return what has become of a host that a session was refused; `since` is before that."""
+        found = RefusedHost(host, workspace or None, "refused")
+        if (choice := self._decisions.of(workspace, since).get(host)) is not None:
+            return replace(found, state=choice)
+        if host in self._once.get((session, workspace), ()):
+            return replace(found, state="once")
+        return replace(found, state="waits") if (workspace, host) in self._asked else found
 
     def decisions(self) -> Sequence[DecidedHost]:
         """Return every decision that holds."""
@@ -223,6 +238,9 @@ class Networks:
                 return Refused(f"{host} is not allowed, and too many hosts wait for the owner.", "Ask the owner.")
             self._asked[key] = Asked(opened.workspace, host, session, source or opened.workspace, now())
             self._changed()
+        noted = self._refused.setdefault(session, {})
+        if len(noted) < _MOST_OF_SESSION:
+            noted[key] = None
         return NotAllowedYet(
             f"{host} is not allowed yet. The owner has been asked (`parachute inbox`).",
             "Tell the owner what it is needed for, and try again once it is allowed.",

@@ -83,7 +83,8 @@ def warnings(applied: Applied) -> list[RunWarning]:
     found = []
     if applied.held:
         waits = "A change waits" if applied.held == 1 else f"{applied.held} changes wait"
-        found.append(RunWarning("Waiting for you", f"{waits} for your decision: `parachute changes` shows why."))
+        said = f"{waits} for your decision: `parachute changes` shows why."
+        found.append(RunWarning("Waiting for you", said, key="changes_wait"))
     if applied.problem:
         found.append(RunWarning("Not applied", f"{applied.problem} What the agent wrote is kept, and tried again."))
     return found

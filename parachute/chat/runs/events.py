@@ -180,12 +180,13 @@ class PermissionDenied(Event, frozen=True):
 
 
 class RunWarning(Event, frozen=True):
-    """Something to know; the run goes on."""
+    """Something to know; the run goes on. `key` names what is shown in another form as well, such as `changes_wait`."""
 
     type = "warning"
     title: str
     message: str
     details: list[str] = field(default_factory=list)
+    key: str | None = None
 
 
 class SessionUnavailable(Event, frozen=True):

@@ -166,7 +166,7 @@ def record_run(audit: Audit, run: Run, error: str | None) -> None:
         **(used_in(run.used) if run.used else {}),
         target_module=run.profile.owner.module if run.profile else "chat",
         target_endpoint="run",
-        duration_ms=round((time.monotonic() - run.started) * 1000),
+        duration_ms=run.duration_ms,
         success=run.status == "done",
         error=error,
     )

@@ -119,7 +119,7 @@ class Run(Struct):
 
     `client` is set as long as the agent takes interrupts and further messages; `answered` says that its result is in.
     `caller` asked for it, `used` is what it has cost.
-    `message` is the id of its message, which the agent's program writes into the transcript.
+    `message` is the id of its message, which the agent's program writes into the transcript, `injected` are those of further ones.
     `cut_off` are the runs before it since the last one that ended well, `added` is what hooks add to a new session;
     `knows`: modules add what they know. `given` is the origin of the message, `origin` that of all that has entered it by now.
     """
@@ -144,6 +144,7 @@ class Run(Struct):
     questions: dict[str, Question] = field(default_factory=dict)
     permissions: dict[str, Question] = field(default_factory=dict)
     texts: list[tuple[str, str]] = field(default_factory=list)
+    injected: list[str] = field(default_factory=list)
     added: Sequence[Added] = ()
     knows: bool = False
     given: Origin = Origin.OWNER
@@ -154,6 +155,11 @@ class Run(Struct):
     caller: str = ""
     used: Usage | None = None
     model: str | None = None
+
+    @property
+    def duration_ms(self) -> int:
+        """Milliseconds since it began."""
+        return round((time.monotonic() - self.started) * 1000)
 
     @property
     def stopping(self) -> bool:

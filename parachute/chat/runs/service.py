@@ -163,6 +163,7 @@ class Runs:
             )
         identifier = str(uuid.uuid4())
         run.texts.append(("user", message))
+        run.injected.append(identifier)
         run.log.append(events.UserMessage(message, identifier))
         if run.client is None:
             run.waiting.append((identifier, message))

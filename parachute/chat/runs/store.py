@@ -12,6 +12,7 @@ from parachute.base.database import Database
 from parachute.base.errors import Unavailable
 from parachute.chat.runs.event_files import EventFiles
 from parachute.chat.runs.events import Event, read
+from parachute.chat.runs.turn_store import create_turns
 
 
 def m0001_runs(connection: sqlite3.Connection) -> None:
@@ -39,7 +40,7 @@ def m0002_event_files(connection: sqlite3.Connection) -> None:
     connection.execute("DROP TABLE batches")
 
 
-ALL = (m0001_runs, m0002_event_files)
+ALL = (m0001_runs, m0002_event_files, create_turns)
 
 _UNFINISHED = 8
 """Runs of a session that are kept although they did not end well: what was said in them may be nowhere else."""
@@ -114,8 +115,9 @@ class RunStore:
             await self._drop(connection, "id = ?", run)
 
     async def forget(self, session: str) -> None:
-        """Remove all runs of a session."""
+        """Remove all runs of a session, and its turns."""
         async with self._database.transaction() as connection:
+            await connection.execute("DELETE FROM turns WHERE session = ?", (session,))
             await self._drop(connection, "session = ?", session)
 
     async def _drop(self, connection: Connection, condition: str, *parameters: str | int) -> None:

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import logging
-import time
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -32,6 +31,7 @@ from parachute.chat.runs.preparation import AgentServices, Preparation, granted
 from parachute.chat.runs.records import record_changes
 from parachute.chat.runs.request import Attachment
 from parachute.chat.runs.run import Run
+from parachute.chat.runs.turns import Turns
 from parachute.chat.sessions.models import Session
 from parachute.events.bus.catalogue import CONTEXT_LIMIT, SESSION_MESSAGE
 from parachute.events.bus.service import Events
@@ -62,6 +62,7 @@ class TurnServices(Struct, frozen=True):
     events: Events
     audit: Audit
     inbox: Inbox
+    turns: Turns
     postponed: PostponedCalls = field(default_factory=PostponedCalls)
     clock: Clock = SYSTEM
 
@@ -76,6 +77,7 @@ class Turn:
         self._events = services.events
         self._audit = services.audit
         self._inbox = services.inbox
+        self._turns = services.turns
         self._postponed = services.postponed
         self._clock = services.clock
         self._services = services.agents
@@ -122,8 +124,9 @@ class Turn:
             # Who stops an agent stops what it has started, too: that ends with its process only.
             self._pool.release(client, keep=keep and run.profile is None and not run.stopping)
             await interaction.note_written()
-            if changes is not None:
-                await self._end_changes(changes)
+            number = await self._end_changes(changes) if changes is not None else None
+            with contextlib.suppress(ParachuteError):  # the disk may be full; the cards are less than the answer
+                await self._turns.note(run, number)
             # What was said until now belongs to the session, however the turn ended.
             stored = await self._record(conversation, preparation, resumable=keep and not run.stopping)
         await self._end(result, stored, conversation.model)
@@ -174,7 +177,7 @@ class Turn:
             return None
         return Recording(self._changes, session, origin)
 
-    async def _end_changes(self, changes: TurnChanges) -> None:
+    async def _end_changes(self, changes: TurnChanges) -> int | None:
         try:
             applied = await changes.finish()
             record_changes(self._audit, self._run, await self._changes.history.entries(applied.number))
@@ -183,6 +186,7 @@ class Turn:
             applied = Applied(0, 0, 0, str(error))
         for warning in warnings(applied):
             self._run.log.append(warning)
+        return applied.number or None
 
     async def _content(self, before: list[str], preparation: Preparation) -> str | list[dict[str, Any]]:
         text, session = self._run.request.message, self._run.session.id
@@ -234,8 +238,7 @@ class Turn:
                 count = {"session_id": session.id, "message_count": stored.message_count}
                 await self._events.publish(SESSION_MESSAGE, count)
             title = stored.title if stored else session.title
-            duration = round((time.monotonic() - run.started) * 1000)
-            run.log.append(events.TurnDone(session.id, title, model, duration, self._resume))
+            run.log.append(events.TurnDone(session.id, title, model, run.duration_ms, self._resume))
 
     async def _send(
         self,

@@ -11,7 +11,7 @@ from parachute.cli.api import Api
 from parachute.cli.asking import confirm
 from parachute.cli.attaching import attachments
 from parachute.cli.commands import group
-from parachute.cli.conversation import at_terminal, converse, print_resumption, printer_for, run_turn
+from parachute.cli.conversation import at_terminal, converse, print_outcome, print_resumption, printer_for, run_turn
 from parachute.cli.identifiers import last_session, whole_session
 from parachute.cli.installation import settings
 from parachute.cli.output import print_note
@@ -75,6 +75,7 @@ def chat(
         raise typer.Exit(converse(api, body, as_json))
     outcome = run_turn(api, body, printer_for(as_json), interactive=at_terminal() and not as_json)
     if outcome.session and not as_json:
+        print_outcome(api, outcome)
         print_resumption(outcome.session)
     raise typer.Exit(outcome.code)
 

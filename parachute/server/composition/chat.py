@@ -29,6 +29,8 @@ from parachute.chat.runs.prewarming import Prewarming
 from parachute.chat.runs.service import Runs
 from parachute.chat.runs.store import RunStore
 from parachute.chat.runs.turn import TurnServices
+from parachute.chat.runs.turn_store import TurnStore
+from parachute.chat.runs.turns import Turns
 from parachute.chat.sessions.ending import SessionEnding
 from parachute.chat.sessions.importing import ImportedSessions
 from parachute.chat.workspaces.service import Workspaces
@@ -52,6 +54,7 @@ class ChatServices(Struct, frozen=True, kw_only=True):
     agents: AgentServices
     preparation: PersonPreparation
     runs: Runs
+    turns: Turns
     interrupted: InterruptedAnswers
     prewarming: Prewarming
     workspaces: Workspaces
@@ -108,7 +111,8 @@ async def build_chat(
     prewarming = Prewarming(agents, preparation, pool, knowledge, clock)
     admission = Admission(agents, workspaces, events.hooks)
     postponed = PostponedCalls(clock)
-    turn = TurnServices(agents, preparation, pool, events.events, storage.audit, events.inbox, postponed, clock)
+    turns = Turns(TurnStore(storage.runs), agents.changes.history, networks.networks)
+    turn = TurnServices(agents, preparation, pool, events.events, storage.audit, events.inbox, turns, postponed, clock)
     stored, changed = RunStore(storage.runs), partial(_run_changed, events.feed, changes.watching, active)
     runs = await lifecycle.start(Runs(turn, stored, admission, prewarming, active, changed))
     events.inbox.add(RunsSource(runs), ChangesSource(agents.changes, sessions.sessions))
@@ -116,6 +120,7 @@ async def build_chat(
         agents=agents,
         preparation=preparation,
         runs=runs,
+        turns=turns,
         interrupted=InterruptedAnswers(runs, stored, sessions.sessions),
         prewarming=prewarming,
         workspaces=workspaces,

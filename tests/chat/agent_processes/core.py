@@ -42,6 +42,8 @@ from parachute.chat.runs.request import TurnRequest
 from parachute.chat.runs.run import Run
 from parachute.chat.runs.service import Runs
 from parachute.chat.runs.turn import TurnServices
+from parachute.chat.runs.turn_store import TurnStore
+from parachute.chat.runs.turns import Turns
 from parachute.chat.sessions import migrations
 from parachute.chat.sessions.endings import Endings
 from parachute.chat.sessions.service import Sessions
@@ -92,7 +94,7 @@ class Core:
         self.preparation = turn.preparation
         self.audit = turn.audit
         self.inbox = turn.inbox
-        self.pool = turn.pool
+        self.turns = turn.turns
         self.runs = runs
         self.workspaces = workspaces
         self.repositories = repositories
@@ -264,7 +266,8 @@ async def core(
             )
         preparation = PersonPreparation(agents, workspaces, knowledge, networks, capabilities, offers, reading)
         prewarming = Prewarming(agents, preparation, pool, knowledge)
-        turn = TurnServices(agents, preparation, pool, events, audit, inbox)
+        turns = Turns(TurnStore(run_rows), changes.history, networks)
+        turn = TurnServices(agents, preparation, pool, events, audit, inbox, turns)
         admission = Admission(agents, workspaces, hooks)
         runs = Runs(turn, run_store.RunStore(run_rows), admission, prewarming, active, lambda session: None)
         await runs.start()

@@ -19,6 +19,7 @@ export interface Beginning {
   model?: string;
   agentPath?: string;
   trustLevel?: string;
+  workingDirectory?: string;
   contexts?: string[];
   /** Goes on from another conversation, with what was said in it before one of its messages. */
   continuedFrom?: string;

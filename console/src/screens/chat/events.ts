@@ -47,7 +47,7 @@ export type ChatEvent = { seq: number } & (
   | { type: "user_question"; requestId: string; questions: Question[] }
   | ({ type: "permission_request" } & PermissionRequest)
   | { type: "permission_denied"; toolName: string; reason: string }
-  | { type: "warning"; title: string; message: string; details: string[] }
+  | { type: "warning"; title: string; message: string; details: string[]; key?: string }
   | { type: "session_unavailable"; message: string }
   | { type: "model"; model: string }
   | { type: "done"; sessionId: string; title: string | null }
@@ -82,6 +82,8 @@ export function added(parts: Part[], event: ChatEvent): Part[] {
     case "permission_denied":
       return [...parts, note("warning", t("denied", { tool: event.toolName, reason: event.reason }))];
     case "warning":
+      // What waits of the changes is a card at the end of the turn.
+      if (event.key === "changes_wait") return parts;
       return [...parts, { ...note("warning", [event.message, ...event.details].join("\n")), title: event.title }];
     case "session_unavailable":
       return [...parts, { ...note("warning", t("unavailable")), canRetry: true }];

@@ -10,10 +10,11 @@ import { may } from "~/state/session";
 import { toast } from "~/state/toasts";
 import type { Beginning, Conversation } from "./conversation";
 import { Folders } from "./folders";
+import { levelOf, mayBecome, type Place } from "./rights";
 import { t } from "./texts";
 
 interface Choices {
-  workspaces: Pick<Schema<"Workspace">, "slug" | "name">[];
+  workspaces: Place[];
   models: Pick<Schema<"ListedModel">, "id" | "display_name">[];
   agents: { name: string; path?: string | null; source: string }[];
   folders: string[];
@@ -64,21 +65,16 @@ function Options({ conversation, beginning, onBeginning, onPrompt, onPermissions
   const [workspace, setWorkspace] = useState((isNew ? beginning.workspaceId : session?.workspaceId) ?? "");
   const [model, setModel] = useState((isNew ? beginning.model : session?.model) ?? "");
   const [agent, setAgent] = useState((isNew ? beginning.agentPath : session?.agentPath) ?? "");
-  const [level, setLevel] = useState((isNew ? beginning.trustLevel : session?.trustLevel) ?? "sandboxed");
+  const before = (isNew ? levelOf(beginning, known.workspaces) : session?.trustLevel) ?? "sandboxed";
+  const [level, setLevel] = useState(before);
   const [folders, setFolders] = useState<string[]>((isNew ? beginning.contexts : undefined) ?? known.folders);
 
   const save = async () => {
-    if (isNew || !session) {
-      const level_ = level === "sandboxed" ? undefined : level;
-      onBeginning({
-        ...beginning,
-        workspaceId: workspace || undefined,
-        model: model || undefined,
-        agentPath: agent || undefined,
-        trustLevel: level_,
-        contexts: folders,
-      });
-    } else {
+    const trustLevel = level === before ? beginning.trustLevel : level;
+    const after = { ...beginning, workspaceId: workspace || undefined, model: model || undefined, agentPath: agent || undefined, trustLevel, contexts: folders };
+    if (!(await mayBecome(isNew ? levelOf(after, known.workspaces) : level, before))) return;
+    if (isNew || !session) onBeginning(after);
+    else {
       const params = { session: session.id };
       const body = {
         ...(title !== session.title && { title }),

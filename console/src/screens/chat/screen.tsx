@@ -1,3 +1,4 @@
+import { Fragment } from "preact";
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { api } from "~/api/client";
 import { Button, LinkButton } from "~/components/button";
@@ -9,14 +10,17 @@ import { useResource } from "~/state/resource";
 import { go, to } from "~/state/router";
 import { type Beginning, Conversation } from "./conversation";
 import { Asking } from "./asking";
+import { Cards } from "./cards";
 import { ChangesDialog } from "./changes";
 import { Composer } from "./composer";
 import { type Message, textOf } from "./events";
+import { ConversationHeader } from "./header";
 import { MessageView } from "./message";
 import { OptionsDialog } from "./options";
 import { PermissionsDialog } from "./permissions";
 import { PromptDialog } from "./prompt";
 import { t } from "./texts";
+import { useTurns } from "./turns";
 
 const AT_FIRST = 40;
 
@@ -63,6 +67,7 @@ function Opened({ conversation }: { conversation: Conversation }) {
       {!isNew && <Button label={t("changes")} icon="undo" iconOnly kind="quiet" onPress={() => setDialog("changes")} />}
       <Button label={t("options")} icon="settings" iconOnly kind="quiet" onPress={() => setDialog("options")} />
       {!isNew && <LinkButton label={t("new")} icon="plus" iconOnly kind="quiet" href={to("chat")} />}
+      <ConversationHeader conversation={conversation} beginning={beginning} onBeginning={setBeginning} />
     </>
   );
   return (
@@ -149,6 +154,7 @@ function Log({ conversation, onBranch }: { conversation: Conversation; onBranch:
   const isAtEnd = useRef(true);
   const messages = conversation.messages.value;
   const live = conversation.live.value;
+  const turns = useTurns(conversation);
 
   useEffect(() => {
     const note = () => {
@@ -160,7 +166,7 @@ function Log({ conversation, onBranch }: { conversation: Conversation; onBranch:
   }, []);
   useLayoutEffect(() => {
     if (isAtEnd.current) scrollTo({ top: document.documentElement.scrollHeight });
-  }, [messages.length, live, conversation.question.value, conversation.permission.value]);
+  }, [messages.length, live, conversation.question.value, conversation.permission.value, turns]);
 
   if (messages.length === 0 && !live) return <Empty icon="chat" title={t("empty")} text={t("empty_text")} />;
   const from = Math.max(0, messages.length - shown);
@@ -173,13 +179,15 @@ function Log({ conversation, onBranch }: { conversation: Conversation; onBranch:
       {(from > 0 || conversation.hasEarlier.value) && <Button label={t("earlier")} kind="quiet" onPress={earlier} />}
       {/* In one list: an answer that has ended keeps its elements, and is not drawn once more. */}
       {[...messages.slice(from), ...(live ? [live] : [])].map((message, index) => (
-        <MessageView
-          key={message.key}
-          message={message}
-          isLive={message === live}
-          onBranch={onBranch}
-          onRetry={from + index === messages.length - 1 ? () => conversation.again() : undefined}
-        />
+        <Fragment key={message.key}>
+          <MessageView
+            message={message}
+            isLive={message === live}
+            onBranch={onBranch}
+            onRetry={from + index === messages.length - 1 ? () => conversation.again() : undefined}
+          />
+          {message !== live && <Cards conversation={conversation} turns={turns} messages={messages} place={from + index} />}
+        </Fragment>
       ))}
       {conversation.isRunning.value && !live?.parts.length && (
         <p class="working">

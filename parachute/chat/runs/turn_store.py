@@ -1,0 +1,73 @@
+"""Turns in `runs.db`: the little that is known of each when its events are gone."""
+
+import sqlite3
+from collections.abc import Sequence
+
+from msgspec import Struct, json
+
+from parachute.base.database import Database
+
+_KEPT = 200
+"""Turns of one session."""
+
+
+def create_turns(connection: sqlite3.Connection) -> None:
+    """One row for each turn, by the id of its message."""
+    connection.execute(
+        "CREATE TABLE turns (id INTEGER PRIMARY KEY, session TEXT NOT NULL, message TEXT NOT NULL, began_at TEXT NOT NULL, "
+        "details TEXT NOT NULL) STRICT"
+    )
+    connection.execute("CREATE INDEX turns_by_session ON turns (session, id)")
+
+
+class TurnDetails(Struct, frozen=True, omit_defaults=True):
+    """The number of a turn's changes, its model, duration, use and the (workspace, host) pairs that were refused in it.
+
+    `injected` are the ids of the messages that were put into it.
+    """
+
+    duration_ms: int
+    changes: int | None = None
+    model: str | None = None
+    input_tokens: int = 0
+    output_tokens: int = 0
+    dollars: float = 0.0
+    refused: tuple[tuple[str, str], ...] = ()
+    injected: tuple[str, ...] = ()
+
+
+class StoredTurn(Struct, frozen=True):
+    """A turn that has ended."""
+
+    message: str
+    began_at: str
+    details: TurnDetails
+
+
+class TurnStore:
+    """The newest turns of each session."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, run: int, message: str, details: TurnDetails) -> None:
+        """Keep the turn of a run that is still known."""
+        text = json.encode(details).decode()
+        async with self._database.transaction() as connection:
+            await connection.execute(
+                "INSERT INTO turns (session, message, began_at, details) SELECT session, ?, started_at, ? FROM runs WHERE id = ?",
+                (message, text, run),
+            )
+            session = "session = (SELECT session FROM runs WHERE id = ?1)"
+            await connection.execute(
+                f"DELETE FROM turns WHERE {session} AND id <= "  # noqa: S608 - our own words
+                f"(SELECT id FROM turns WHERE {session} ORDER BY id DESC LIMIT 1 OFFSET ?2)",
+                (run, _KEPT),
+            )
+
+    async def newest(self, session: str, limit: int) -> Sequence[StoredTurn]:
+        """The newest turns of a session, the oldest of them first."""
+        rows = await self._database.rows(
+            "SELECT message, began_at, details FROM turns WHERE session = ? ORDER BY id DESC LIMIT ?", (session, limit)
+        )
+        return [StoredTurn(message, began, json.decode(text, type=TurnDetails)) for message, began, text in rows[::-1]]
