@@ -1,8 +1,10 @@
 """A computer lets the devices of its network in, and takes that back where it cannot, or when its owner says so."""
 
 import json
+import os
 import socket
 import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -111,3 +113,20 @@ def test_codes_for_this_computer_alone_have_no_picture(computer: Computer) -> No
     assert code["qr"] == []
     refused = as_owner(computer, "POST", "/api/pairing/codes", json={"address": "192.0.2.77"})
     assert refused.json()["key"] == "not_an_own_address"
+
+
+def test_the_command_connects_a_phone_and_waits_for_it(computer: Computer, device: Device) -> None:
+    environment = {"PARACHUTE_HOME": str(computer.home.root), "HOME": str(computer.folder), "PATH": os.environ["PATH"]}
+    command = [sys.executable, "-m", "parachute.cli", "phone", "--address", device.machine, "--json"]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as phone:
+        assert phone.stdout is not None
+        made = json.loads(phone.stdout.readline())
+        base = made["url"].partition("/#")[0]
+        assert base == f"http://{device.machine}:{computer.port}"
+        on(device, f"{base}/api/pairing/sign-in", json.dumps({"code": made["code"]}))
+        connected = json.loads(phone.stdout.readline())["connected"]
+        assert connected == {"name": "Chrome on Android", "address": device.address}
+    assert phone.returncode == 0
+    off = subprocess.run([*command[:4], "--off", "--json"], env=environment, capture_output=True, text=True, check=True)
+    assert json.loads(off.stdout) == {"is_reachable": False}
+    assert as_owner(computer, "GET", "/api/pairing/sessions").json()["sessions"] == []
