@@ -42,6 +42,12 @@ def own_addresses() -> frozenset[Address]:
     return frozenset(address for address in found if not address.is_unspecified)
 
 
+def is_elsewhere(text: str | None) -> bool:
+    """Return whether this is an address of another device; no address is none. Asks the kernel."""
+    address = parse_address(text or "")
+    return address is not None and not address.is_loopback and address not in own_addresses()
+
+
 def interface_addresses() -> list[tuple[str, IPv4Address]]:
     """The names of this computer's network interfaces with their address of version 4; those without one are left out."""
     found: list[tuple[str, IPv4Address]] = []

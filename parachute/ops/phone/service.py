@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
-from parachute.base.addresses import is_loopback, own_addresses, parse_address
+from parachute.base.addresses import is_elsewhere, is_loopback, parse_address
 from parachute.base.clock import SYSTEM, Clock, as_text
 from parachute.base.errors import Conflict, NotFound, ParachuteError
 from parachute.config.settings.home import Home
@@ -177,8 +177,6 @@ class Phone:
         self._orders.write(replace(order, problem=_TAKEN_BACK))
 
     def _sign_others_out(self) -> None:
-        ours = own_addresses()
         for each in self._browsers.list():
-            address = parse_address(self._browsers.address_of(each.id) or "")
-            if address is not None and not address.is_loopback and address not in ours:
+            if is_elsewhere(self._browsers.address_of(each.id)):
                 self._browsers.revoke(each.id)

@@ -1,14 +1,13 @@
 """Routes of pairing: codes, signing in and out, and the browsers that are signed in."""
 
 import asyncio
-from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from parachute.base.addresses import Address, own_addresses, parse_address
+from parachute.base.addresses import is_elsewhere
 from parachute.base.answers import Done
 from parachute.base.clock import as_text
 from parachute.base.errors import NotAllowed
@@ -258,10 +257,7 @@ async def list_sessions(request: Request, browsers: BrowsersDependency) -> Sessi
     own = _caller(request).key
 
     def listed() -> list[Session]:
-        ours = own_addresses()
-        return [
-            _session(each, browsers.address_of(each.id), ours, is_current=each.id == own) for each in browsers.list()
-        ]
+        return [_session(each, browsers.address_of(each.id), is_current=each.id == own) for each in browsers.list()]
 
     return SessionList(sessions=await asyncio.to_thread(listed))
 
@@ -332,8 +328,7 @@ async def _me(caller: Caller, service: Pairing, browsers: BrowserSessions) -> Me
     )
 
 
-def _session(found: Key, address: str | None, ours: Collection[Address], *, is_current: bool) -> Session:
-    parsed = parse_address(address or "")
+def _session(found: Key, address: str | None, *, is_current: bool) -> Session:
     return Session(
         id=found.id,
         name=found.label,
@@ -343,7 +338,7 @@ def _session(found: Key, address: str | None, ours: Collection[Address], *, is_c
         expires_at=as_text(found.since + UNUSED),
         signed_in_with=found.parent,
         address=address,
-        is_elsewhere=parsed is not None and not parsed.is_loopback and parsed not in ours,
+        is_elsewhere=is_elsewhere(address),
         is_current=is_current,
     )
 
