@@ -2,12 +2,11 @@ import { useState } from "preact/hooks";
 import { api, type Schema } from "~/api/client";
 import { Button } from "~/components/button";
 import { confirm } from "~/components/dialog";
-import { Choice, Switch } from "~/components/field";
+import { Switch } from "~/components/field";
 import { Facts, Loaded, Page, Section } from "~/components/layout";
 import { ConnectPhone } from "~/components/phone";
 import { letters } from "~/state/letters";
 import { canNotify, notifies, switchNotifications } from "~/state/notifications";
-import { type Appearance, appearance, type Language, language } from "~/state/preferences";
 import { useResource } from "~/state/resource";
 import { may, me, signOut } from "~/state/session";
 import { toast } from "~/state/toasts";
@@ -55,21 +54,6 @@ function ThisBrowser() {
           ]}
         />
       )}
-      <Choice<Language>
-        label={t("language")}
-        value={language.value}
-        options={[
-          { value: "en", label: "English" },
-          { value: "de", label: "Deutsch" },
-        ]}
-        onChange={(value) => (language.value = value)}
-      />
-      <Choice<Appearance>
-        label={t("appearance")}
-        value={appearance.value}
-        options={(["system", "light", "dark"] as const).map((value) => ({ value, label: t(value) }))}
-        onChange={(value) => (appearance.value = value)}
-      />
       {may("inbox") &&
         (canNotify ? (
           <Switch label={t("notify")} hint={t("notify_hint")} isOn={notifies()} onChange={notify} />
