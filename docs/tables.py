@@ -25,7 +25,8 @@ from parachute.config.settings.expectations import allowed_words
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
 from parachute.config.settings.rows import fields
-from parachute.config.settings.topics import TOPICS, topic_of
+from parachute.config.settings.topics import TOPICS as SETTING_TOPICS
+from parachute.config.settings.topics import topic_of
 from parachute.core.interfaces import KNOWN, methods_of
 from parachute.events.bus.catalogue import ALL as OWN_EVENTS
 from parachute.events.feed.models import ALL as TOPICS
@@ -44,7 +45,7 @@ def settings_table() -> str:
     found = setting_rows(Settings)
     titles = {".".join(path): field.title for path, field in fields(Settings)}
     parts = []
-    for topic in TOPICS:
+    for topic in SETTING_TOPICS:
         rows = [f"### {topic.title}", "", "| setting | | default | meaning |", "|---|---|---|---|"]
         rows += [
             f"| `{name}` | {titles[name]} | `{default}` | {meaning} |"

@@ -1,7 +1,10 @@
 """Routes of pairing: codes, signing in and out, and the browsers that are signed in."""
 
 import asyncio
+import shlex
+import sys
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Request, Response
@@ -116,6 +119,7 @@ class Me(BaseModel):
     """Caller: `kind` is null for somebody without any rights, `needs` what lets a browser in that is not signed in.
 
     `set_up` is for those with admin rights: whether this computer was set up, null for others and where that is not known.
+    `program` is what to type for `parachute` on this computer, for a page that is open there.
     """
 
     signed_in: bool
@@ -127,6 +131,7 @@ class Me(BaseModel):
     confirmed_until: str | None
     needs: Literal["code"] | None
     set_up: bool | None
+    program: str | None
 
 
 class Session(BaseModel):
@@ -325,7 +330,13 @@ async def _me(caller: Caller, service: Pairing, browsers: BrowserSessions) -> Me
         confirmed_until=_later(seconds) if seconds else None,
         needs=None if has_shown_one else "code",
         set_up=await asyncio.to_thread(service.is_set_up) if caller.may("setup", "admin") else None,
+        program=await asyncio.to_thread(_program) if caller.kind == "local" else None,
     )
+
+
+def _program() -> str:
+    path = Path(sys.prefix, "bin", "parachute")
+    return shlex.quote(str(path)) if path.exists() else "parachute"
 
 
 def _session(found: Key, address: str | None, *, is_current: bool) -> Session:

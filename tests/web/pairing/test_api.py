@@ -46,7 +46,9 @@ def unconfirmed(computer: Server, browser: Browser, **asked: object) -> None:
 
 
 def test_a_stranger_learns_what_it_needs(browser: Browser) -> None:
-    assert browser.me() == {
+    told = browser.me()
+    assert told.pop("program").endswith("parachute")
+    assert told == {
         "signed_in": False,
         "kind": "local",
         "name": None,
@@ -294,3 +296,9 @@ def test_a_name_that_is_none_leaves_the_code_open(server: Server, browser: Brows
     code = new_code(server)["code"]
     assert browser.post("/api/pairing/sign-in", {"code": code, "name": "a\nb"}).status_code == 422
     assert browser.post("/api/pairing/sign-in", {"code": code}).json()["name"] == "Firefox on Linux"
+
+
+def test_a_page_on_this_machine_is_told_what_to_type(server: Server, browser: Browser) -> None:
+    assert browser.me()["program"].endswith("parachute")
+    browser.sign_in()
+    assert browser.me()["program"] is None
