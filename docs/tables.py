@@ -25,6 +25,8 @@ from parachute.config.settings.expectations import allowed_words
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
 from parachute.config.settings.rows import fields
+from parachute.config.settings.topics import TOPICS as SETTING_TOPICS
+from parachute.config.settings.topics import topic_of
 from parachute.core.interfaces import KNOWN, methods_of
 from parachute.events.bus.catalogue import ALL as OWN_EVENTS
 from parachute.events.feed.models import ALL as TOPICS
@@ -39,10 +41,19 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def settings_table() -> str:
-    """All settings with their defaults, as Markdown."""
-    rows = ["| setting | default | meaning |", "|---|---|---|"]
-    rows += [f"| `{name}` | `{default}` | {meaning} |" for name, default, meaning in setting_rows(Settings)]
-    return "\n".join(rows)
+    """All settings with their defaults by topic, as Markdown."""
+    found = setting_rows(Settings)
+    titles = {".".join(path): field.title for path, field in fields(Settings)}
+    parts = []
+    for topic in SETTING_TOPICS:
+        rows = [f"### {topic.title}", "", "| setting | | default | meaning |", "|---|---|---|---|"]
+        rows += [
+            f"| `{name}` | {titles[name]} | `{default}` | {meaning} |"
+            for name, default, meaning in found
+            if topic_of(name) == topic.key
+        ]
+        parts.append("\n".join(rows))
+    return "\n\n".join(parts)
 
 
 def setting_rows(model: type[BaseModel]) -> list[tuple[str, str, str]]:

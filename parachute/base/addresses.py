@@ -33,7 +33,24 @@ def is_loopback(host: str) -> bool:
 
 def own_addresses() -> frozenset[Address]:
     """The addresses of this computer's network interfaces; asks the kernel only, never a name server."""
-    found: set[Address] = set()
+    found: set[Address] = {address for _, address in interface_addresses()}
+    try:
+        lines = Path("/proc/net/if_inet6").read_text(encoding="ascii").splitlines()
+    except OSError:
+        lines = []  # no IPv6, or no Linux
+    found.update(IPv6Address(bytes.fromhex(line.split()[0])) for line in lines)
+    return frozenset(address for address in found if not address.is_unspecified)
+
+
+def is_elsewhere(text: str | None) -> bool:
+    """Return whether this is an address of another device; no address is none. Asks the kernel."""
+    address = parse_address(text or "")
+    return address is not None and not address.is_loopback and address not in own_addresses()
+
+
+def interface_addresses() -> list[tuple[str, IPv4Address]]:
+    """The names of this computer's network interfaces with their address of version 4; those without one are left out."""
+    found: list[tuple[str, IPv4Address]] = []
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         for _, name in socket.if_nameindex():
             request = struct.pack("256s", name.encode()[:15])
@@ -41,10 +58,5 @@ def own_addresses() -> frozenset[Address]:
                 answer = fcntl.ioctl(probe.fileno(), _SIOCGIFADDR, request)
             except OSError:
                 continue  # an interface without an IPv4 address
-            found.add(IPv4Address(answer[_ADDRESS_AT : _ADDRESS_AT + 4]))
-    try:
-        lines = Path("/proc/net/if_inet6").read_text(encoding="ascii").splitlines()
-    except OSError:
-        lines = []  # no IPv6, or no Linux
-    found.update(IPv6Address(bytes.fromhex(line.split()[0])) for line in lines)
-    return frozenset(address for address in found if not address.is_unspecified)
+            found.append((name, IPv4Address(answer[_ADDRESS_AT : _ADDRESS_AT + 4])))
+    return found

@@ -4,6 +4,8 @@ SECTIONS = {
     "Start here": {
         "setup": "Install the journal, the knowledge base, their chats and imports",
         "start": "Start the computer in the background",
+        "open": "Open the console in your browser, signed in",
+        "phone": "Connect a phone: let devices of your network in, show a QR code that signs one in, and wait for it",
         "stop": "End the computer and everything that it started",
         "restart": "Restart the computer with the current settings and environment, on the same address",
         "status": "Show what runs",
@@ -73,6 +75,7 @@ SECTIONS = {
 
 FILES = {
     "start": "server",
+    "open": "open_",
     "stop": "server",
     "restart": "server",
     "undo": "changes",

@@ -6,9 +6,10 @@ from typing import Any
 from parachute.base.errors import Unavailable
 from parachute.cli.api import ask_supervisor
 from parachute.config.settings.home import Home
+from parachute.supervisor.models import GIVEN_HOST
 
 # In the environment, which stays with the supervisor when it becomes another version: an older one refuses options that it does not know.
-_VARIABLES = {"host": "PARACHUTE_INSTEAD_OF_HOST", "port": "PARACHUTE_INSTEAD_OF_PORT"}
+_VARIABLES = {"host": GIVEN_HOST, "port": "PARACHUTE_INSTEAD_OF_PORT"}
 """Variables with the value of the settings where the command line had another one; empty where it had none."""
 
 

@@ -52,6 +52,7 @@ ROUTES = _table(
         "doctor": "ops.doctor.api",
         "logs": "ops.logs.api",
         "config": "ops.settings.api",
+        "phone": "ops.phone.api",
         "events": "events.feed.api events.bus.api",
         "agent-runs": "automation.agent_requests.api",
         "modules": (

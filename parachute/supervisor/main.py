@@ -18,9 +18,12 @@ from parachute.supervisor import control, going_back, pid_file, units
 from parachute.supervisor.children.launcher import ProcessLauncher
 from parachute.supervisor.credentials import CREDENTIALS_FD, Credentials, keep_private
 from parachute.supervisor.logs import followed, keep_short
-from parachute.supervisor.models import Launcher
+from parachute.supervisor.models import GIVEN_HOST, Launcher
 from parachute.supervisor.notify import feed_watchdog, notify
 from parachute.supervisor.service import Supervisor
+
+_BEFORE = "PARACHUTE_HOST_BEFORE"
+"""Names the address that the server has left for another one, until it is up there."""
 
 _MAIN_PORT = 3333
 """An app whose server address contains this port looks for `/supervisor/*` on the next one (contract, section 0)."""
@@ -43,8 +46,11 @@ def main() -> int:
         if options.launcher == "process":
             _finish_restore(Home.named())
         credentials = Credentials.take()
-        if python := asyncio.run(_run(Home.find(), credentials, options.host, options.port, options.launcher)):
-            _start_again(credentials, python)
+        supervisor = asyncio.run(_run(Home.find(), credentials, options.host, options.port, options.launcher))
+        if supervisor.next_python is not None:
+            if supervisor.next_host is not None:
+                _move(supervisor.next_host)
+            _start_again(credentials, supervisor.next_python)
     except (ParachuteError, OSError, RuntimeError, MemoryError) as error:
         if (known := error if isinstance(error, ParachuteError) else machine_error(error)) is None:
             raise
@@ -74,8 +80,18 @@ def _start_again(credentials: Credentials, python: str = sys.executable) -> NoRe
     os.execv(command[0], command)  # noqa: S606 - no shell is the point
 
 
-async def _run(home: Home, credentials: Credentials, host: str, port: int, kind: str) -> str | None:
-    """Run until the end; the interpreter of the program to become then."""
+def _move(host: str) -> None:
+    """Start with another address from now on; where it cannot be used, the one of now comes back."""
+    place = sys.argv.index("--host") + 1
+    before, sys.argv[place] = sys.argv[place], host
+    os.environ[_BEFORE] = before
+    # What the command line said at the start does not hold any more.
+    os.environ.pop(GIVEN_HOST, None)
+
+
+async def _run(home: Home, credentials: Credentials, host: str, port: int, kind: str) -> Supervisor:
+    """Run until the end; the supervisor says which program to become then, if any."""
+    before = os.environ.pop(_BEFORE, None)
     units.check_home(home)
     with pid_file.held(home):
         launcher = await _launcher(kind, home, credentials)
@@ -94,7 +110,16 @@ async def _run(home: Home, credentials: Credentials, host: str, port: int, kind:
                 await supervisor.handle({"operation": "panic"})
             if launcher.confines:
                 await launcher.open(units.programs(home))
-            await launcher.open(core)
+            try:
+                await launcher.open(core)
+            except Unavailable as error:
+                if before is None:
+                    raise
+                log.error(
+                    "The server cannot listen on %s (%s): it listens on %s as before.", host, error.message, before
+                )
+                supervisor.move(before)
+                return supervisor
             if kind == "systemd" and swap.is_ordered(home.root):
                 # What runs has gone on without us, and this unit may write nowhere else.
                 await supervisor.handle({"operation": "begin_anew"})
@@ -104,7 +129,7 @@ async def _run(home: Home, credentials: Credentials, host: str, port: int, kind:
                 watchdog = asyncio.create_task(feed_watchdog())
             if port == _MAIN_PORT:
                 web = await _serve_web(home, supervisor, port + 1)
-            await _ended(home, supervisor, launcher)
+            await _ended(home, supervisor, launcher, before)
         finally:
             if supervisor.next_python is None:
                 notify("STOPPING=1")
@@ -120,17 +145,23 @@ async def _run(home: Home, credentials: Credentials, host: str, port: int, kind:
             if supervisor.next_python is not None and isinstance(launcher, ProcessLauncher):
                 launcher.hand_on()
             home.control_socket.unlink(missing_ok=True)
-        return supervisor.next_python
+        return supervisor
 
 
-async def _ended(home: Home, supervisor: Supervisor, launcher: Launcher) -> None:
-    """Wait for the end, and before for the server: what was restored goes again if it does not come up. Error: Unavailable."""
+async def _ended(home: Home, supervisor: Supervisor, launcher: Launcher, before: str | None) -> None:
+    """Wait for the end, and before for the server: what was restored goes again if it does not come up, and so does an address.
+
+    Error: Unavailable.
+    """
     ready = asyncio.create_task(launcher.ready("core"))
     over = {asyncio.create_task(supervisor.ended.wait()), asyncio.create_task(launcher.lost())}
     await asyncio.wait({ready, *over}, return_when=asyncio.FIRST_COMPLETED)
     if ready.done() and ready.exception() is None:
         notify("READY=1")
         _prove(home)
+    elif ready.done() and before is not None:
+        log.error("The server does not start there (%s): it listens on %s as before.", ready.exception(), before)
+        supervisor.move(before)
     elif ready.done() and going_back.is_called_for(home.root):
         log.error("What was restored does not start (%s): what was there before comes back.", ready.exception())
         await supervisor.go_back(str(ready.exception()))

@@ -10,6 +10,9 @@ from msgspec import Struct, field
 
 ATTEMPTS = 5
 
+GIVEN_HOST = "PARACHUTE_INSTEAD_OF_HOST"
+"""Variable with the setting `host`, where the command line had another one."""
+
 
 class State(StrEnum):
     """The state of a unit."""
@@ -126,10 +129,10 @@ class Launcher(Protocol):
     async def close(self, name: str) -> None:
         """End the unit's process and close its sockets."""
 
-    async def begin_anew(self, problem: str | None = None) -> bool:
+    async def begin_anew(self, problem: str | None = None, *, is_moved: bool = False) -> bool:
         """Have everything ended and started again from outside; False where the supervisor itself does that.
 
-        With a `problem`, it is what was there before a restore that is started then.
+        With a `problem`, it is what was there before a restore that is started then; `is_moved`: the settings say another address.
         """
 
     async def run_beside(self, name: str, command: Sequence[str]) -> None:

@@ -12,11 +12,13 @@ from typing import Any
 from msgspec import to_builtins
 
 from parachute import __version__
+from parachute.base.addresses import parse_address
 from parachute.base.clock import now
 from parachute.base.errors import InvalidInput, Unavailable
+from parachute.base.files import atomic_write
 from parachute.config.settings.home import Home
 from parachute.security.kill_switch.switch import KillSwitch
-from parachute.supervisor import going_back, memory, units
+from parachute.supervisor import going_back, launch_agent, memory, units
 from parachute.supervisor.enforcement import not_enforced
 from parachute.supervisor.models import Launcher, State, Unit
 from parachute.supervisor.systemd.rendering import service_name
@@ -42,6 +44,8 @@ class Supervisor:
         self.ended = asyncio.Event()
         self.shut_down = False
         self.next_python: str | None = None
+        self.next_host: str | None = None
+        """Another address for the server, from its next start on."""
         self.keeps_sockets = False
         """The server's sockets stay open for who takes our place: connections wait in them."""
         self._hand_over_ends: asyncio.TimerHandle | None = None
@@ -59,6 +63,7 @@ class Supervisor:
             "restart": self._restart,
             "shutdown": self._shutdown,
             "begin_anew": self._begin_anew,
+            "listen_on": self._listen_on,
             "hand_over": self._hand_over,
             "become": self._become,
             "update": self._update,
@@ -226,6 +231,25 @@ class Supervisor:
     def _end_anew(self) -> None:
         self.next_python, self.shut_down = sys.executable, True
         self.ended.set()
+
+    async def _listen_on(self, request: dict[str, Any]) -> dict[str, Any]:
+        """End everything and start it again with the server on another address, which the settings have already."""
+        address = parse_address(str(request.get("host")))
+        if address is None:
+            raise InvalidInput("host: expected an address with numbers.", key="host_expected")
+        if not await self._launcher.begin_anew(is_moved=True):
+            if launch_agent.is_for(self._home):
+                # launchd starts us at the next login.
+                atomic_write(
+                    launch_agent.path(), launch_agent.render(self._home, str(address), self._address()[1]), 0o644
+                )
+            self.move(str(address))
+        return {}
+
+    def move(self, host: str) -> None:
+        """End everything and start it again with the server on this address."""
+        self.next_host = host
+        self._end_anew()
 
     async def _hand_over(self, _: dict[str, Any]) -> dict[str, Any]:
         """Close all units for an update but the server, and end that as well where we hold its sockets: connections wait in them.

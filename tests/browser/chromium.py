@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,8 +17,14 @@ MICROPHONE = ("--use-fake-device-for-media-stream", "--use-fake-ui-for-media-str
 """Options of a browser with a microphone that plays a tone, and that pages may use."""
 
 
-def launch(kind: BrowserType, *options: str, home: Path | None = None, whole: bool = False) -> Browser:
-    """A browser with these options, of the user of the tests or of the one with that home.
+def launch(
+    kind: BrowserType,
+    *options: str,
+    home: Path | None = None,
+    whole: bool = False,
+    wrapped: Callable[[str], str] = lambda program: program,
+) -> Browser:
+    """A browser with these options, of the user of the tests or of the one with that home; `wrapped` starts it elsewhere.
 
     Notifications need the whole of it. Systems that have no package of the shell take the whole for everything.
     """
@@ -29,7 +35,7 @@ def launch(kind: BrowserType, *options: str, home: Path | None = None, whole: bo
     # Root has no use for a sandbox of its own, and without this it does not start at all.
     unboxed = ["--no-sandbox"] if os.geteuid() == 0 else []
     environment: dict[str, str | float | bool] | None = {**os.environ, "HOME": str(home)} if home else None
-    return kind.launch(executable_path=program, args=[*options, *unboxed], env=environment)
+    return kind.launch(executable_path=wrapped(program), args=[*options, *unboxed], env=environment)
 
 
 @contextmanager

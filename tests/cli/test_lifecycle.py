@@ -55,7 +55,7 @@ def supervisor_of(parachute: Terminal) -> int:
 def test_a_computer_starts_tells_of_itself_and_ends(starting: Terminal, port: int) -> None:
     started = starting.ok("start", "--port", str(port))
     assert f"http://127.0.0.1:{port}" in started
-    assert "offline, because no credentials are configured" in started
+    assert "the small model on this computer" in started
     assert 'parachute chat "hello"' in started
     assert "#pair=" not in started, "what is written to a file or a log signs nobody in"
 

@@ -119,13 +119,14 @@ class Installation(ABC):
         """One request on the control socket."""
         return asyncio.run(control.ask(self.home, operation, **fields))
 
-    def command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run the command line of this computer."""
+    def command(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        """Run the command line of this computer, with further variables in its environment."""
         environment = {
             "HOME": str(self.folder),
             "PATH": os.environ["PATH"],
             "PARACHUTE_HOME": str(self.home.root),
             "LANG": "C.UTF-8",
+            **variables,
         }
         code, out, err = shared_forks().run(arguments, environment, str(self.folder), "", COMMAND_SECONDS)
         return subprocess.CompletedProcess(arguments, code, out, err)

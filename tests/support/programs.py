@@ -93,7 +93,7 @@ class Programs(Changes):
         """Refuse: `Server.stop` does it."""
         raise Unavailable(f"{name} is stopped by the test.")
 
-    async def begin_anew(self, problem: str | None = None) -> bool:
+    async def begin_anew(self, problem: str | None = None, *, is_moved: bool = False) -> bool:
         """Leave it to the supervisor."""
         return False
 

@@ -1,6 +1,7 @@
 /** The way to every screen: a bar below on a phone, a column at the side on a desktop. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Icon } from "~/components/icons";
+import { Look, lookTitle } from "~/components/look";
 import { type Screen, screens } from "~/screens";
 import { waiting } from "~/state/inbox";
 import { place, to } from "~/state/router";
@@ -84,6 +85,10 @@ export function Navigation() {
           );
         })}
         <Panic />
+        <details class="column-look">
+          <summary>{lookTitle()}</summary>
+          <Look />
+        </details>
       </nav>
       {isOpen && <div class="column-shade" onClick={() => setOpen(false)} />}
       <nav class="bar" aria-label={t("more")}>

@@ -5,7 +5,7 @@ import { Button } from "~/components/button";
 import { Form, TextField } from "~/components/field";
 import { Notice } from "~/components/layout";
 import { useResource } from "~/state/resource";
-import { signIn, signInFirst } from "~/state/session";
+import { me, signIn, signInFirst } from "~/state/session";
 import { explain } from "~/text/errors";
 import { messages } from "~/text/messages";
 
@@ -13,6 +13,10 @@ const t = messages({
   en: {
     title: "Sign in to your computer",
     code: "Code or key",
+    here_1: "Open a terminal on this computer.",
+    here_2: "Type",
+    here_3: "The console opens, signed in. Without a desktop it prints a link; open that here.",
+    or_code: "Or sign in with a code",
     code_hint: "A device that is signed in shows a code under “Keys and devices”. On the computer itself type: parachute pair",
     sign_in: "Sign in",
     first: "A new computer shows its key on its own screen.",
@@ -22,6 +26,10 @@ const t = messages({
   de: {
     title: "An deinem Computer anmelden",
     code: "Code oder Schlüssel",
+    here_1: "Öffne ein Terminal auf diesem Computer.",
+    here_2: "Gib ein",
+    here_3: "Die Konsole öffnet sich, angemeldet. Ohne Desktop nennt er einen Link; öffne ihn hier.",
+    or_code: "Oder melde dich mit einem Code an",
     code_hint: "Ein angemeldetes Gerät zeigt einen Code unter „Schlüssel und Geräte“. Am Computer selbst: parachute pair",
     sign_in: "Anmelden",
     first: "Ein neuer Computer zeigt seinen Schlüssel auf dem eigenen Bildschirm.",
@@ -52,6 +60,8 @@ export function SignIn() {
   const [text, setText] = useState("");
   const [error, setError] = useState<unknown>();
   const tls = useResource((signal) => api.get("/api/tls", { signal }), "tls");
+  // The server says it to a page on this computer alone.
+  const program = me.value?.program;
   const submit = async () => {
     setError(undefined);
     try {
@@ -64,8 +74,20 @@ export function SignIn() {
   return (
     <main class="sign-in">
       <h1>{t("title")}</h1>
+      {program && (
+        <>
+          <ol>
+            <li>{t("here_1")}</li>
+            <li>
+              {t("here_2")} <code>{`${program} open`}</code>
+            </li>
+            <li>{t("here_3")}</li>
+          </ol>
+          <h2>{t("or_code")}</h2>
+        </>
+      )}
       <Form onSubmit={submit}>
-        <TextField label={t("code")} hint={t("code_hint")} value={text} onInput={setText} autocomplete="one-time-code" autofocus required monospace />
+        <TextField label={t("code")} hint={t("code_hint")} value={text} onInput={setText} autocomplete="one-time-code" autofocus={!program} required monospace />
         {error !== undefined && (
           <Notice kind="danger">
             <p role="alert">{explain(error)}</p>

@@ -29,8 +29,7 @@ const t = messages({
     key: "Key",
     done: "Done",
     paired: "{name} is signed in.",
-    only_here: "Your phone cannot reach this computer yet. Type these lines in a terminal on the computer. The first one makes a key; if you make one here, leave it out.",
-    then: "It then prints its address. Open that here, come back to this page, and it shows the picture for your phone.",
+    only_here: "Other devices cannot reach this computer yet. “Connect a phone” lets them in.",
   },
   de: {
     kind: "Was ist es?",
@@ -50,8 +49,7 @@ const t = messages({
     key: "Schlüssel",
     done: "Fertig",
     paired: "{name} ist angemeldet.",
-    only_here: "Dein Telefon erreicht diesen Computer noch nicht. Gib diese Zeilen in einem Terminal auf dem Computer ein. Die erste legt einen Schlüssel an; hast du hier einen angelegt, lass sie weg.",
-    then: "Danach nennt er seine Adresse. Öffne sie hier, komm auf diese Seite zurück, und sie zeigt das Bild für dein Telefon.",
+    only_here: "Andere Geräte erreichen diesen Computer noch nicht. „Telefon verbinden“ lässt sie herein.",
   },
 });
 
@@ -67,19 +65,18 @@ type Rights = keyof typeof RIGHTS;
 type Code = Schema<"CodeAnswer">;
 
 /** Return whether other devices reach this computer, undefined until that is known. */
-export function useReach(): boolean | undefined {
+function useReach(): boolean | undefined {
   const found = useResource((signal) => api.get("/api/pairing/address", { signal }), "reach");
   // Over whatever way this page came from elsewhere, others come, too.
   return !isLoopback(location.hostname) || found.value?.is_reachable;
 }
 
-const isLoopback = (name: string) => /^(localhost|127\.|\[::1\])/.test(name);
+export const isLoopback = (name: string) => /^(localhost|127\.|\[::1\])/.test(name);
 
-/** Form for a device's kind and rights, then its code or key; `onDone` once it is in, or its key was read. With `isPhone` it is never this computer. */
-export function NewDevice({ onDone, isPhone = false }: { onDone: () => void; isPhone?: boolean }) {
+/** Form for a device's kind and rights, then its code or key; `onDone` once it is in, or its key was read. */
+export function NewDevice({ onDone, isApp = false }: { onDone: () => void; isApp?: boolean }) {
   const isReached = useReach();
-  const [chosen, setKind] = useState<"browser" | "app">("browser");
-  const kind = isPhone && !isReached ? "app" : chosen;
+  const [kind, setKind] = useState<"browser" | "app">(isApp ? "app" : "browser");
   const [rights, setRights] = useState<Rights>("all");
   const [name, setName] = useState("");
   const [code, setCode] = useState<Code>();
@@ -99,7 +96,7 @@ export function NewDevice({ onDone, isPhone = false }: { onDone: () => void; isP
   return (
     <Form onSubmit={submit}>
       {!isReached && <OnlyHere />}
-      {(isReached || !isPhone) && (
+      {!isApp && (
         <Choice
           label={t("kind")}
           value={kind}
@@ -166,15 +163,11 @@ function ShownKey({ secret, isReached, onDone }: { secret: string; isReached: bo
   );
 }
 
-const COMMANDS = ["parachute keys create phone", "parachute config set host 0.0.0.0", "parachute restart"];
-
-/** Notice with the way to let other devices reach this computer. */
+/** Notice that other devices do not reach this computer yet. */
 function OnlyHere() {
   return (
     <Notice kind="warning">
       <p>{t("only_here")}</p>
-      <pre class="text-block" tabIndex={0}>{COMMANDS.join("\n")}</pre>
-      <p>{t("then")}</p>
     </Notice>
   );
 }

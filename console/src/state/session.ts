@@ -7,7 +7,7 @@ import { removeAll } from "./letters";
 
 export type Me = Schema<"Me">;
 
-const NOBODY: Me = { signed_in: false, kind: null, id: null, name: null, scopes: [], admin: false, confirmed_until: null, needs: null, set_up: null };
+const NOBODY: Me = { signed_in: false, kind: null, id: null, name: null, scopes: [], admin: false, confirmed_until: null, needs: null, set_up: null, program: null };
 
 /** Undefined until the server has answered for the first time. */
 export const me = signal<Me | undefined>(undefined);

@@ -1,13 +1,15 @@
 """`parachute auth`: logging in to the model's service, which credential pays for it, and who needs a key."""
 
+import http.client
 import os
 import sys
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import typer
 
-from parachute.base.errors import InvalidInput, ParachuteError
+from parachute.base.errors import InvalidInput, ParachuteError, Unavailable
 from parachute.cli.api import Api
 from parachute.cli.asking import secret as ask_secret
 from parachute.cli.commands import JSON, group
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 
 _WRONG = ("invalid_credentials", "expired_token", "billing_error")
 """Errors of a test message for which the secret itself is the reason."""
+
+_ANSWER_SECONDS = 20.0
 
 _QUESTION = "API key, or token of `claude setup-token`"
 
@@ -51,6 +55,8 @@ def login(
             "Make a key on console.anthropic.com, or a token with `claude setup-token`.",
             key="nothing_entered",
         )
+    if base_url:
+        _check_answers(base_url)
     provider = _log_in(home, secret, base_url, model)
     if secret:
         kind = "token" if secret.startswith("sk-ant-oat") else "API key"
@@ -93,7 +99,7 @@ def logout() -> None:
 def status(as_json: bool = JSON) -> None:
     """Show where the credential for the model comes from, never what it is."""
     # pydantic and YAML
-    from parachute.llm.gateway.providers import choose
+    from parachute.llm.gateway.providers import choose, is_anthropic
     from parachute.security.keys.service import Keys
 
     home = Home.find()
@@ -101,6 +107,8 @@ def status(as_json: bool = JSON) -> None:
     source = CredentialSource(home, {name: os.environ[name] for name in VARIABLES if os.environ.get(name)})
     provider = choose(settings(home), source, home)
     credential = source.find(provider.other_server)
+    model = settings(home).model
+    address = None if is_anthropic(provider.base_url) else provider.base_url
     server = _server_provider(home)
     problem = None
     try:
@@ -114,7 +122,7 @@ def status(as_json: bool = JSON) -> None:
         who = {"remote": "callers from other machines need a key", "always": "everybody needs a key"}
         print_facts(
             [
-                ("Model", f"{provider.name}, because {provider.chosen_because}"),
+                ("Model", model_line({"provider": provider.name, "model": model, "address": address})),
                 ("Credential", _line(credential)),
                 ("Auth mode", f"{mode}: {who.get(mode, 'nobody needs a key')}"),
                 ("Keys", "cannot be read" if count is None else str(count)),
@@ -139,6 +147,27 @@ def status(as_json: bool = JSON) -> None:
 
 
 app = group(login, logout, status)
+
+
+def _check_answers(base_url: str) -> None:
+    """Error: Unavailable for a server that does not answer at all; nothing was stored then, and it was sent no secret."""
+    from parachute.llm.gateway.providers import check_address
+
+    check_address(base_url)
+    parts = urlsplit(base_url)
+    kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+    connection = kind(parts.hostname or "", parts.port, timeout=_ANSWER_SECONDS)
+    try:
+        connection.request("GET", parts.path or "/")
+        connection.getresponse()
+    except (OSError, http.client.HTTPException) as error:
+        raise Unavailable(
+            f"{base_url} does not answer ({error or type(error).__name__}), so nothing was stored.",
+            "Start that server, or check its address, and try again.",
+            key="server_silent",
+        ) from error
+    finally:
+        connection.close()
 
 
 def _log_in(home: Home, secret: str | None, base_url: str | None, model: str | None) -> dict[str, Any] | None:

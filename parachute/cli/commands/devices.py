@@ -11,6 +11,7 @@ from parachute.security.keys.service import Keys
 
 def list_(as_json: bool = JSON) -> None:
     """List the browsers that are signed in, and when each was seen last."""
+    browsers = _browsers()
     found = [
         {
             "id": each.id,
@@ -19,21 +20,22 @@ def list_(as_json: bool = JSON) -> None:
             "created_at": (each.created_at or each.since).isoformat(),
             "last_seen_at": each.last_used_at.isoformat() if each.last_used_at else None,
             "signed_in_with": each.parent,
+            "address": browsers.address_of(each.id),
         }
-        for each in _browsers().list()
+        for each in browsers.list()
     ]
     print_rows(
         found,
         as_json,
-        ["Id", "Name", "Scopes", "Signed in", "Last seen"],
+        ["Id", "Name", "Scopes", "Last seen", "From"],
         lambda each: (
             each["id"],
             each["name"],
             " ".join(each["scopes"]),
-            local(each["created_at"]),
             local(each["last_seen_at"]),
+            each["address"] or "",
         ),
-        "No browser is signed in. `parachute pair` shows a code for one.",
+        "No browser is signed in. `parachute phone` connects your phone, `parachute open` opens one here.",
     )
 
 

@@ -28,20 +28,31 @@ def pair(
         print_json({field: value for field, value in made.items() if field != "qr"})
         return
     print_facts([("Code", made["code"]), ("Address", made["url"]), ("Until", local(made["expires_at"]))])
-    if sys.stdout.isatty():
-        for line in code_lines(made["url"]):
-            # White on black whatever the colours of the terminal are: not every camera reads the opposite.
-            print(f"\033[0;97;40m{line}\033[0m")
     if is_loopback(urlsplit(made["url"]).hostname or ""):
-        print_note("Only this computer reaches it. For others: parachute config set host 0.0.0.0, and start again.")
+        print_note("Only this computer reaches it. `parachute phone` lets other devices in.")
+    else:
+        print_code(made["url"])
 
 
 app = group(pair)
 
 
-def new_code(api: Api, name: str | None = None, scopes: list[str] | None = None) -> dict[str, Any]:
+def print_code(text: str) -> None:
+    """Draw the QR code of a text on a terminal."""
+    if not sys.stdout.isatty():
+        return
+    for line in code_lines(text):
+        # White on black whatever the colours of the terminal are: not every camera reads the opposite.
+        print(f"\033[0;97;40m{line}\033[0m")
+
+
+def new_code(
+    api: Api, name: str | None = None, scopes: list[str] | None = None, address: str | None = None
+) -> dict[str, Any]:
     """The answer of the API to a request for a code; errors: Refused, Unavailable."""
     asked: dict[str, Any] = {}
+    if address is not None:
+        asked["address"] = address
     if name is not None:
         asked["name"] = name
     if scopes:

@@ -12,7 +12,7 @@ from parachute.base.errors import Conflict, InvalidInput, ParachuteError, Unavai
 from parachute.cli import given_address, lifecycle, own_command, user_services
 from parachute.cli.api import Api, address, ask_supervisor
 from parachute.cli.commands import group
-from parachute.cli.commands.pair import new_code
+from parachute.cli.commands.open_ import open_browser, opener, sign_in_link
 from parachute.cli.commands.setup import offer
 from parachute.cli.commands.status import address_facts, hook_facts, model_line
 from parachute.cli.installation import settings
@@ -50,6 +50,7 @@ def start(
     if runs_already:
         if not foreground:
             offer(home)
+            _open_first(home)
         return
     if foreground:
         typer.echo(f"Starting on {address(target[0], target[1])}; Ctrl-C ends it.", err=True)
@@ -57,6 +58,7 @@ def start(
     _print_running(home)
     offer(home)
     _print_next(home)
+    _open_first(home)
 
 
 def stop() -> None:
@@ -219,18 +221,37 @@ def _print_running(home: Home) -> None:
 def _print_next(home: Home) -> None:
     api = Api.find(home)
     connect = f"or connect the Parachute app to {api.url}"
-    print_facts([*_sign_in(home, api), ("Next", f'{own_command.how()} chat "hello"'), ("", connect)])
+    print_facts(
+        [
+            *_sign_in(home, api),
+            ("Phone", f"{own_command.how()} phone"),
+            ("Next", f'{own_command.how()} chat "hello"'),
+            ("", connect),
+        ]
+    )
 
 
 def _sign_in(home: Home, api: Api) -> list[tuple[str, str]]:
     """The address that signs a browser in once, until one is: at a terminal alone, since whoever reads a log could use it."""
-    if not sys.stdout.isatty():
+    if not sys.stdout.isatty() or opener() is not None:
         return []
     try:
         if BrowserSessions(home.root, Keys(home.root)).list():
             return []
-        url = new_code(api)["url"]
+        url = sign_in_link(api)
     except ParachuteError as error:
         print_note(f"There is no address to sign in at: {error.message}")
         return []
-    return [("Browser", url), ("", f"signs in once, within five minutes; `{own_command.how()} pair` shows another")]
+    return [("Browser", url), ("", f"signs in once, within five minutes; `{own_command.how()} open` shows another")]
+
+
+def _open_first(home: Home) -> None:
+    """Open the console of a computer at which no browser is signed in yet, for the person at this desktop's terminal."""
+    if not sys.stdout.isatty() or (program := opener()) is None:
+        return
+    try:
+        if not BrowserSessions(home.root, Keys(home.root)).list():
+            open_browser(home, Api.find(home), program)
+            print(f"The console opens in your browser. If it does not: `{own_command.how()} open --link`")
+    except ParachuteError as error:
+        print_note(f"{error.message} {error.hint or ''}".strip())

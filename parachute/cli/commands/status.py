@@ -71,9 +71,15 @@ app = group(status)
 
 
 def model_line(provider: dict[str, Any]) -> str:
-    """Return the current model provider, and the reason."""
-    because = provider.get("because")
-    return f"{provider['provider']}, because {because}" if because else str(provider["provider"])
+    """Return the model in use and where it runs, such as `qwen3, at http://127.0.0.1:11434`; without one the reason."""
+    name, address = provider["provider"], provider.get("address")
+    if name is None:
+        return str(provider.get("because"))
+    if name == "offline":
+        return "the small model on this computer"
+    if name == "anthropic":
+        return f"{provider.get('model') or 'Claude'}, at {address or 'Anthropic'}"
+    return f"{provider.get('model') or 'the one that the server chooses'}, at {address}"
 
 
 def meaning_line(meaning: dict[str, Any]) -> str:

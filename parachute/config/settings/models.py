@@ -30,29 +30,57 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="PARACHUTE_", env_nested_delimiter="__", extra="forbid")
 
     vault: ExpandedPath = Field(
-        default=Path("~/Parachute").expanduser(), description="The folder that holds your data."
+        title="Folder of your data",
+        default=Path("~/Parachute").expanduser(),
+        description="The folder that holds your data.",
     )
     host: str = Field(
-        default="127.0.0.1", description="Address to listen on; any other than loopback needs a key first."
+        title="Address to listen on",
+        default="127.0.0.1",
+        description="Address to listen on; any other than loopback needs a key first.",
     )
-    port: int = Field(default=3333, ge=1, le=65535, description="Port to listen on.")
+    port: int = Field(title="Port", default=3333, ge=1, le=65535, description="Port to listen on.")
     auth_mode: AuthMode = Field(
+        title="Who needs a key",
         default="remote",
         description="Callers that need a key: those from other machines (remote), all (always), or none (disabled).",
     )
-    hostnames: list[str] = Field(default=[], description="Further names under which this computer may be called.")
-    origins: list[str] = Field(default=[], description="Web pages (scheme://host:port) that may call the API.")
+    hostnames: list[str] = Field(
+        title="Other names of this computer",
+        default=[],
+        description="Further names under which this computer may be called.",
+    )
+    origins: list[str] = Field(
+        title="Web pages that may call this computer",
+        default=[],
+        description="Web pages (scheme://host:port) that may call the API.",
+    )
     trusted_proxies: list[str] = Field(
-        default=[], description="Addresses of reverse proxies whose headers are believed."
+        title="Trusted reverse proxies",
+        default=[],
+        description="Addresses of reverse proxies whose headers are believed.",
     )
 
     provider: Literal["auto", "anthropic", "compatible", "offline"] = Field(
-        default="auto", description="Where the model runs; auto takes Anthropic if there are credentials, else offline."
+        title="Where the model runs",
+        default="auto",
+        description="Where the model runs; auto takes Anthropic if there are credentials, else offline.",
     )
-    base_url: Address | None = Field(default=None, description="Address of a server that speaks the Messages API.")
-    model: str | None = Field(default=None, description="The model to ask for when a session names none.")
-    allowed_models: list[str] = Field(default=["*"], description="Models that agents may use; * stands for any part.")
+    base_url: Address | None = Field(
+        title="Address of the model's server",
+        default=None,
+        description="Address of a server that speaks the Messages API.",
+    )
+    model: str | None = Field(
+        title="Model", default=None, description="The model to ask for when a session names none."
+    )
+    allowed_models: list[str] = Field(
+        title="Models that agents may use",
+        default=["*"],
+        description="Models that agents may use; * stands for any part.",
+    )
     daily_spending_limit: float | None = Field(
+        title="Spending limit for a day",
         default=20.0,
         ge=0,
         le=MOST_DOLLARS,
@@ -60,6 +88,7 @@ class Settings(BaseSettings):
         description="US dollars that agents may spend in a day with an API key; empty for no limit.",
     )
     daily_token_limit: int | None = Field(
+        title="Token limit for a day",
         default=None,
         ge=0,
         le=MOST_TOKENS,
@@ -67,13 +96,17 @@ class Settings(BaseSettings):
     )
 
     project_folders: list[ExpandedPath] = Field(
+        title="Folders of your projects",
         default=[Path("~/Projects").expanduser()],
         description="Folders outside the vault below which agents may work when a conversation asks for it.",
     )
     trust_mode: bool = Field(
-        default=True, description="In direct sessions, allow what no hard rule forbids without asking each time."
+        title="Work without asking each time",
+        default=True,
+        description="In direct sessions, allow what no hard rule forbids without asking each time.",
     )
     session_idle_minutes: float = Field(
+        title="A conversation ends after",
         default=30,
         gt=0,
         le=LONGEST_MINUTES,

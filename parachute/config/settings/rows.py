@@ -35,6 +35,7 @@ class SettingRow(Struct, frozen=True):
     default: Any
     source: str
     description: str
+    title: str
     allowed: tuple[str, ...] = ()
     running: str | None = None
     running_from: str | None = None
@@ -57,6 +58,7 @@ def all_rows(home: Home) -> list[SettingRow]:
             _plain(field.get_default(call_default_factory=True)),
             _source(path, variables, declared, document),
             str(field.description or ""),
+            str(field.title or ""),
             tuple(allowed_words(field)),
         )
         for path, field in fields(Settings)

@@ -15,10 +15,16 @@ class ShownCredential(Answer, frozen=True):
 
 
 class ProviderStatus(Answer, frozen=True):
-    """Provider, credential and spending; without a provider `because` is the reason."""
+    """Provider, credential and spending; without a provider `because` is the reason.
+
+    `model` is the one that is asked for where a conversation names none, null where that is the server's choice; `address` is
+    the server's, null for Anthropic's own and for the model on this computer.
+    """
 
     provider: ProviderName | None
     because: str
+    model: str | None
+    address: str | None
     credential: ShownCredential | None
     spent_today: float
     daily_spending_limit: float | None

@@ -17,6 +17,7 @@ from parachute.llm.gateway.endpoint import SOCKET_NAME, ModelEndpoint, Searched,
 from parachute.llm.gateway.limits import SpendingLimits
 from parachute.llm.gateway.login import Login
 from parachute.llm.gateway.models import Credential, CredentialKind, Payer, Problem, Usage, payer_of
+from parachute.llm.gateway.providers import is_anthropic
 from parachute.llm.gateway.reports import ProviderStatus, ShownCredential, Subscription, Windows
 from parachute.llm.gateway.spending import Spending
 from parachute.llm.gateway.store import Grouping, UsageStore
@@ -147,11 +148,15 @@ class Gateway:
             provider = self.upstream.provider
             name, because, credential = provider.name, provider.chosen_because, self.upstream.credential(provider)
             payer = payer_of(provider, credential)
+            model = provider.model if provider.is_offline else self.upstream.default_model
+            address = None if provider.is_offline or is_anthropic(provider.base_url) else provider.base_url
         except ParachuteError as error:
-            name, because, credential = None, str(error), None
+            name, because, credential, model, address = None, str(error), None, None, None
         return ProviderStatus(
             provider=name,
             because=because,
+            model=model,
+            address=address,
             credential=self._shown(credential) if credential else None,
             spent_today=round(await self.spending.today(), 4),
             daily_spending_limit=self.spending.limit(Payer.KEY),

@@ -6,7 +6,8 @@ from fastapi import APIRouter, Depends
 from pydantic import BaseModel, ConfigDict
 
 from parachute.base.services import provided
-from parachute.ops.settings.models import AllSettings, Setting
+from parachute.config.settings.topics import TOPICS
+from parachute.ops.settings.models import AllSettings, Setting, ShownTopic
 from parachute.ops.settings.service import LiveSettings
 
 router = APIRouter(prefix="/api/config", tags=["config"])
@@ -25,7 +26,8 @@ class NewValue(BaseModel):
 @router.get("")
 async def list_settings(service: SettingsDependency) -> AllSettings:
     """Every setting of `config.yaml`: its value, what it may be, where it comes from, and whether it waits for a restart."""
-    return AllSettings(settings=await service.all())
+    topics = [ShownTopic(key=topic.key, title=topic.title) for topic in TOPICS]
+    return AllSettings(topics=topics, settings=await service.all())
 
 
 @router.put("/{name}")

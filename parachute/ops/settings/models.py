@@ -12,13 +12,16 @@ Caution = Literal["reach", "rights"]
 
 
 class Setting(BaseModel):
-    """A setting in force, and what it may be.
+    """A setting in force, and what it may be; `title` and `topic` are for people, `unit` what its number counts (`time`: a time of the day).
 
     `expects` says so in words; `variable` of the environment holds it where `source` says so. `restart` is what has to start anew
     until it takes effect, null where it holds already. `caution` says that a change may lock you out, or gives somebody more rights.
     """
 
     name: str
+    title: str
+    topic: str
+    unit: str | None
     kind: Kind
     value: Any
     default: Any
@@ -34,9 +37,17 @@ class Setting(BaseModel):
     caution: Caution | None
 
 
-class AllSettings(BaseModel):
-    """Every setting, in the order of docs/settings.md."""
+class ShownTopic(BaseModel):
+    """A topic of settings."""
 
+    key: str
+    title: str
+
+
+class AllSettings(BaseModel):
+    """Every setting, in the order of docs/settings.md, and the topics in theirs."""
+
+    topics: list[ShownTopic]
     settings: list[Setting]
 
 

@@ -12,6 +12,7 @@ from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
 from parachute.config.settings.rows import READ_EACH_TIME, SettingRow, all_rows, check_here, check_name, inside, one_row
 from parachute.config.settings.store import check_value, set_value, unset_value
+from parachute.config.settings.topics import TOPICS, topic_of, unit_of
 from parachute.llm.gateway.service import Gateway
 from parachute.ops.settings.models import Restart, Setting, Source, caution_of
 
@@ -57,7 +58,9 @@ class LiveSettings:
 
     def _all(self) -> list[Setting]:
         running = self._running.model_dump(mode="json")
-        return [_setting(row, running) for row in all_rows(self._home)]
+        order = [topic.key for topic in TOPICS]
+        found = [_setting(row, running) for row in all_rows(self._home)]
+        return sorted(found, key=lambda setting: order.index(setting.topic))
 
     def _write(self, name: str, value: object) -> None:
         # JSON is YAML, and quoted: a text stays one whatever it looks like.
@@ -83,6 +86,9 @@ def _setting(row: SettingRow, running: dict[str, Any]) -> Setting:
     value = _masked(row.value)
     return Setting(
         name=row.name,
+        title=row.title,
+        topic=topic_of(row.name),
+        unit=unit_of(row.name),
         kind=kind,
         value=value,
         default=row.default,

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Request
 from msgspec.structs import asdict
 from pydantic import BaseModel, ConfigDict, Field
 
-from parachute.base.addresses import is_loopback
+from parachute.base.addresses import is_elsewhere, is_loopback
 from parachute.base.answers import Answer, Done
 from parachute.base.services import provided, services_of
 from parachute.config.settings.models import AuthMode, Settings
@@ -31,13 +31,18 @@ class NewKey(BaseModel):
 
 
 class ShownKey(Answer, frozen=True):
-    """A key without its secret; null for a time that nobody knows, as of a key that was written by hand."""
+    """A key without its secret; null for a time that nobody knows, as of a key that was written by hand.
+
+    `address` is where it was used last, and `is_elsewhere` that this was another device.
+    """
 
     id: str
     label: str
     created_at: datetime | None
     last_used_at: datetime | None
     scopes: list[str]
+    address: str | None
+    is_elsewhere: bool
 
 
 class KeyWithSecret(ShownKey, frozen=True):
@@ -64,8 +69,8 @@ class AuthSettings(Answer, frozen=True):
 async def list_keys(request: Request, service: KeysDependency) -> KeyList:
     """All keys, without their secrets."""
     settings = services_of(request).get(Settings)
-    keys = await asyncio.to_thread(service.list)
-    return KeyList(keys=[_shown(key) for key in keys], auth_mode=settings.auth_mode)
+    keys = await asyncio.to_thread(lambda: [_shown(key, service.address_of(key.id)) for key in service.list()])
+    return KeyList(keys=keys, auth_mode=settings.auth_mode)
 
 
 @router.post("/keys")
@@ -95,6 +100,13 @@ async def auth_settings(request: Request, service: KeysDependency) -> AuthSettin
     return AuthSettings(require_auth=settings.auth_mode, key_count=len(await asyncio.to_thread(service.list)))
 
 
-def _shown(key: Key) -> ShownKey:
-    scopes = [str(scope) for scope in key.scopes]
-    return ShownKey(id=key.id, label=key.label, created_at=key.created_at, last_used_at=key.last_used_at, scopes=scopes)
+def _shown(key: Key, address: str | None = None) -> ShownKey:
+    return ShownKey(
+        id=key.id,
+        label=key.label,
+        created_at=key.created_at,
+        last_used_at=key.last_used_at,
+        scopes=[str(scope) for scope in key.scopes],
+        address=address,
+        is_elsewhere=is_elsewhere(address),
+    )

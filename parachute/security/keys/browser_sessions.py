@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import InvalidInput, NotFound
 from parachute.security.keys.document import BROWSERS, KeysUnreadable, label_problem
@@ -97,6 +99,17 @@ class BrowserSessions(StoredSecrets):
         self._confirmed.pop(removed.id, None)
         self._seen.pop(removed.id, None)
         return removed
+
+    def rename(self, identifier: str, label: str) -> Key:
+        """Give a browser another name, and return it; errors: InvalidInput, NotFound, KeysUnreadable, OSError."""
+        if problem := label_problem(label):
+            raise InvalidInput(f"name: {problem}.", key="invalid_name")
+        self.store.change(
+            lambda known: tuple(replace(each, label=label) if each.id == identifier else each for each in known)
+        )
+        if (found := self._find(identifier)) is None:
+            raise NotFound("This browser is not signed in.", "Load the list again.", key="no_such_browser")
+        return found
 
     def confirm(self, identifier: str) -> None:
         """Note that its owner sits before this browser now."""

@@ -27,12 +27,13 @@ _BOUNDS = Bounds(size=1024 * 1024, depth=8)
 
 
 class Form(Struct, frozen=True):
-    """One kind of file: its name, the name of the list in it, the fields of an entry, and what entries are for a person.
+    """One kind of file: its name, that of the file beside it with the last addresses, the name of the list in it, the fields of an entry, and what entries are for a person.
 
     `required`: fields that an entry has to have; people write keys by hand, and nobody but a program writes browsers.
     """
 
     file: str
+    addresses: str
     listed: str
     fields: tuple[str, ...]
     required: tuple[str, ...]
@@ -40,9 +41,10 @@ class Form(Struct, frozen=True):
     revoke: str
 
 
-KEYS = Form("keys.yaml", "api_keys", _FIELDS, _REQUIRED, "keys", "parachute keys revoke NAME")
+KEYS = Form("keys.yaml", "key-addresses.json", "api_keys", _FIELDS, _REQUIRED, "keys", "parachute keys revoke NAME")
 BROWSERS = Form(
     "browser-sessions.yaml",
+    "browser-addresses.json",
     "browser_sessions",
     _FIELDS_OF_BROWSERS,
     (*_REQUIRED, "created"),

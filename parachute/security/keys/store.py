@@ -1,16 +1,17 @@
 """A file of keys in `~/.parachute`: read strictly, replaced whole, shared by several programs."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import yaml
 from msgspec import Struct
 
-from parachute.base.errors import Conflict
-from parachute.base.files import atomic_write, locked
+from parachute.base.errors import Conflict, ParachuteError
+from parachute.base.files import atomic_write, locked, read_regular
 from parachute.base.known_files import KnownFiles
 from parachute.base.private_files import NotPrivate, check_private_folder, read_private
 from parachute.base.signatures import Signature, current_signature
@@ -37,6 +38,7 @@ class KeyStore:
 
     def __init__(self, home: Path, form: Form = KEYS) -> None:
         self.path = home / form.file
+        self._addresses = home / form.addresses
         self._form = form
         self._known = KnownFiles(home)
 
@@ -56,6 +58,17 @@ class KeyStore:
     def is_gone(self) -> bool:
         """Return whether the file of keys existed and is gone: it was lost, since revoking the last key leaves an empty one."""
         return not self.path.exists() and self.path in self._known
+
+    def addresses(self) -> dict[str, str]:
+        """Return the address from which each was used last, by its id; none where they cannot be read."""
+        try:
+            return msgspec.json.decode(read_regular(self._addresses, MAXIMUM_BYTES), type=dict[str, str])
+        except (OSError, ValueError, ParachuteError):
+            return {}  # what they tell is for people alone
+
+    def write_addresses(self, addresses: Mapping[str, str]) -> None:
+        """Replace these; in a file of its own, since no version before reads other fields of an entry. Error: OSError."""
+        atomic_write(self._addresses, msgspec.json.encode(addresses), 0o600)
 
     def load(self) -> StoredKeys:
         """Read all keys; no file means no keys, anything that is not understood is KeysUnreadable."""

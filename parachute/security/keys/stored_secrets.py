@@ -46,6 +46,28 @@ class StoredSecrets:
         self._cached: _Cached | None = None
         self._last_used: dict[str, datetime] = {}
         self._timer: threading.Timer | None = None
+        self._addresses: dict[str, str] | None = None
+        self._has_new_address = False
+
+    def address_of(self, identifier: str) -> str | None:
+        """Return the address from which one was used last, None if nobody knows; waits for the disk the first time."""
+        with self._lock:
+            return self._known_addresses().get(identifier)
+
+    def note_address(self, identifier: str, address: str) -> None:
+        """Note the address from which one is used; it is written later."""
+        with self._lock:
+            known = self._known_addresses()
+            if known.get(identifier) == address:
+                return
+            known[identifier] = address
+            self._has_new_address = True
+            self._flush_later()
+
+    def _known_addresses(self) -> dict[str, str]:
+        if self._addresses is None:
+            self._addresses = self.store.addresses()
+        return self._addresses
 
     def list(self) -> tuple[Key, ...]:
         """Return all with their latest use, oldest first; KeysUnreadable if the file is not understood."""
@@ -70,6 +92,10 @@ class StoredSecrets:
         with self._lock:
             collected, self._last_used = self._last_used, {}
             self._timer = None
+            addresses = dict(self._known_addresses()) if self._has_new_address else None
+            self._has_new_address = False
+        if addresses is not None:
+            self._write_addresses(addresses)
         if not collected:
             return
         try:
@@ -78,6 +104,13 @@ class StoredSecrets:
             log.warning("The times of last use in %s could not be written: %s", self.store.path.name, error)
             with self._lock:
                 self._last_used = collected | self._last_used
+
+    def _write_addresses(self, addresses: dict[str, str]) -> None:
+        try:
+            known = {key.id for key in self.store.load().keys}
+            self.store.write_addresses({each: address for each, address in addresses.items() if each in known})
+        except (ParachuteError, OSError) as error:
+            log.warning("The addresses of %s could not be written: %s", self.store.noun, error)
 
     def close(self) -> None:
         """Stop the timer and write what it has collected; call it outside of an event loop."""
@@ -140,8 +173,11 @@ class StoredSecrets:
         now = self._clock.now().replace(microsecond=0)
         with self._lock:
             self._last_used[key.id] = now
-            if self._timer is not None or (key.last_used_at and abs(now - key.last_used_at) < self._seldom):
-                return
+            if not (key.last_used_at and abs(now - key.last_used_at) < self._seldom):
+                self._flush_later()
+
+    def _flush_later(self) -> None:
+        if self._timer is None:
             self._timer = threading.Timer(self._flush_seconds, self.flush)
             self._timer.daemon = True
             self._timer.start()

@@ -16,6 +16,7 @@ from parachute.ops.doctor.inbox import ProblemsSource
 from parachute.ops.export.content import Content
 from parachute.ops.export.service import Export
 from parachute.ops.logs.service import Logs
+from parachute.ops.phone.service import Phone
 from parachute.ops.settings.service import LiveSettings
 from parachute.ops.updates.inbox import UpdatesSource
 from parachute.ops.updates.nightly import Nightly
@@ -27,6 +28,7 @@ from parachute.server.composition.lifecycle import Lifecycle
 from parachute.server.composition.llm import ModelServices
 from parachute.server.composition.storage import Installation, Storage
 from parachute.supervisor import control
+from parachute.web.first_boot.service import FirstBoot
 
 
 class OpsServices(Struct, frozen=True, kw_only=True):
@@ -37,6 +39,7 @@ class OpsServices(Struct, frozen=True, kw_only=True):
     backups: BackupJobs
     restores: Restores
     settings: LiveSettings
+    phone: Phone
     export: Export
 
 
@@ -79,11 +82,22 @@ async def build_ops(
     )
     logs = Logs(installation.home, Facts(chat.agents, installation.modules).secrets)
     settings = LiveSettings(installation.home, installation.settings, llm.gateway)
+    phone = await lifecycle.start(
+        Phone(
+            installation.home,
+            installation.settings,
+            installation.keys,
+            browsers,
+            FirstBoot(installation.home.root, installation.keys),
+            lambda host: control.ask(installation.home, "listen_on", host=host),
+            clock,
+        )
+    )
     events.inbox.add(UpdatesSource(installation.home))
     await Orders(installation.home).take_up()
     if installation.settings.updates.automatic:
         events.scheduler.add(Nightly(installation.home, installation.settings.updates.time, clock).jobs)
     export = Export(Content(storage.vault, history.brought, suggestions), storage.audit)
     return OpsServices(
-        examiner=examiner, logs=logs, backups=backups, restores=restores, settings=settings, export=export
+        examiner=examiner, logs=logs, backups=backups, restores=restores, settings=settings, phone=phone, export=export
     )

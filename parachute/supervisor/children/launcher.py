@@ -117,7 +117,7 @@ class ProcessLauncher(OpenUnits[_Entry]):
         if not entry.ready.is_set():
             raise self._down(name, f"{name} did not answer within {seconds:.0f} seconds.")
 
-    async def begin_anew(self, problem: str | None = None) -> bool:
+    async def begin_anew(self, problem: str | None = None, *, is_moved: bool = False) -> bool:
         return False
 
     def hand_on(self) -> None:

@@ -60,10 +60,12 @@ class SystemdLauncher(OpenUnits[_Entry]):
         await launcher._adopt()
         return launcher
 
-    async def begin_anew(self, problem: str | None = None) -> bool:
+    async def begin_anew(self, problem: str | None = None, *, is_moved: bool = False) -> bool:
         # A service outside of ours: it ends us, and unlike us it may write next to the state directory.
         back = [] if problem is None else [(sys.executable, "-m", "parachute.supervisor.going_back", problem)]
-        commands = [*back, (sys.executable, "-m", "parachute.cli", "restart")]
+        # The address stands in the units, which are written anew; if these do not start, the ones before come back.
+        words = ("service", "install") if is_moved else ("restart",)
+        commands = [*back, (sys.executable, "-m", "parachute.cli", *words)]
         await self._manager.run_beside(f"{rendering.PREFIX}restart-{os.getpid()}.service", commands, self._home.root)
         return True
 

@@ -88,7 +88,8 @@ class AccessMiddleware:
             known = {"caller": caller, "client_address": client.address, "peers": self._peers}
             scope["state"] = {**scope.get("state", {}), **known}
             if caller.key is not None:
-                held = self._browsers if caller.kind == "browser" else self._keys
+                held: StoredSecrets = self._browsers if caller.kind == "browser" else self._keys
+                held.note_address(caller.key, client.address)
                 send = _while_valid(held, caller.key, send)
         elif scope["type"] != "lifespan":
             await refuse(scope, send, _NO_WEBSOCKETS)

@@ -136,6 +136,8 @@ RULES = (
     # All of the journal, the entities and the conversations at once.
     Rule("/api/export", "export", read="admin", write="admin", is_exact=True, is_read_confirmed=True),
     Rule("/api/logs", "logs", read="admin", write="admin"),
+    # Who reaches this computer at all.
+    Rule("/api/phone", "auth", read="admin", write="admin", writers="credential", is_confirmed=True),
     # Who needs a key, what agents may do and where everything lies: no program of this machine changes it without a key.
     Rule("/api/config", "config", read="admin", write="admin", writers="credential", is_confirmed=True),
     # It says what was done with everything.

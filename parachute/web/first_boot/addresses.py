@@ -2,8 +2,10 @@
 
 import socket
 from collections.abc import Iterable
+from ipaddress import IPv4Address
+from pathlib import Path
 
-from parachute.base.addresses import Address, is_loopback, own_addresses, parse_address
+from parachute.base.addresses import Address, interface_addresses, is_loopback, own_addresses, parse_address
 
 # Addresses of documentation (RFC 5737, 3849): asking the kernel for the way there sends nothing.
 _ELSEWHERE = ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1"))
@@ -25,6 +27,25 @@ def addresses(host: str, port: int, name: str | None, scheme: str = "http") -> l
     else:
         hosts = [str(found) for found in _reachable()[:_MOST]]
     return [_url(scheme, found, port) for found in ([name] if name else []) + hosts]
+
+
+def home_addresses() -> list[IPv4Address]:
+    """The addresses at which devices of the same network reach this computer, that of the way to elsewhere first.
+
+    Bridges lead to containers and virtual machines of this computer, unless the way to elsewhere goes over one.
+    """
+    first = _source(*_ELSEWHERE[0])
+    bridged = {address for name, address in interface_addresses() if Path("/sys/class/net", name, "bridge").exists()}
+    found = [
+        each for each in _usable(own_addresses() - bridged) if isinstance(each, IPv4Address) and not each.is_global
+    ]
+    here = [first] if isinstance(first, IPv4Address) and not first.is_global else []
+    return list(dict.fromkeys([*here, *found]))
+
+
+def public_addresses() -> list[Address]:
+    """The addresses of version 4 at which the internet may reach this computer."""
+    return [each for each in _usable(own_addresses()) if each.version == 4 and each.is_global]
 
 
 def _url(scheme: str, host: str, port: int) -> str:

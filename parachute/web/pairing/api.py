@@ -1,14 +1,16 @@
 """Routes of pairing: codes, signing in and out, and the browsers that are signed in."""
 
 import asyncio
+import shlex
+import sys
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Annotated, Literal
-from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from parachute.base.addresses import is_loopback
+from parachute.base.addresses import is_elsewhere
 from parachute.base.answers import Done
 from parachute.base.clock import as_text
 from parachute.base.errors import NotAllowed
@@ -20,7 +22,7 @@ from parachute.security.keys.models import Caller, Key, Scope, ScopeNames, check
 from parachute.web.access.cookies import cookie, no_cookies, presented_session
 from parachute.web.access.origins import is_own_page
 from parachute.web.discovery.avahi import announced_name
-from parachute.web.pairing.links import base_address, link, matrix
+from parachute.web.pairing.links import address_of, base_address, is_only_here, link, matrix
 from parachute.web.pairing.models import SECONDS, WrongCode, shown
 from parachute.web.pairing.names import name_of
 from parachute.web.pairing.service import Pairing, Proof
@@ -34,11 +36,15 @@ _Name = Annotated[str, Field(min_length=1, max_length=100)]
 
 
 class NewCode(BaseModel):
-    """The body of a request for a code; without `scopes` it gives all rights of its maker."""
+    """The body of a request for a code; without `scopes` it gives all rights of its maker.
+
+    `address` is the one of this computer that the device shall open.
+    """
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
     name: _Name | None = None
+    address: Annotated[str, Field(max_length=64)] | None = None
     scopes: list[Annotated[str, Field(max_length=200)]] | None = Field(default=None, min_length=1, max_length=100)
 
 
@@ -79,8 +85,19 @@ class SignIn(ProofBody):
     name: _Name | None = None
 
 
+class NewName(BaseModel):
+    """Another name of a browser."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    name: _Name
+
+
 class CodeAnswer(BaseModel):
-    """A code, the address that has it in it, and that address as rows of squares, 1 for dark, with its light margin."""
+    """A code, the address that has it in it, and that address as rows of squares, 1 for dark, with its light margin.
+
+    There are no rows for an address that only this computer reaches.
+    """
 
     id: str
     code: str
@@ -102,6 +119,7 @@ class Me(BaseModel):
     """Caller: `kind` is null for somebody without any rights, `needs` what lets a browser in that is not signed in.
 
     `set_up` is for those with admin rights: whether this computer was set up, null for others and where that is not known.
+    `program` is what to type for `parachute` on this computer, for a page that is open there.
     """
 
     signed_in: bool
@@ -113,10 +131,14 @@ class Me(BaseModel):
     confirmed_until: str | None
     needs: Literal["code"] | None
     set_up: bool | None
+    program: str | None
 
 
 class Session(BaseModel):
-    """A browser that is signed in; unused it ends at `expires_at`, and `signed_in_with` is the key without which it does."""
+    """A browser that is signed in; unused it ends at `expires_at`, and `signed_in_with` is the key without which it does.
+
+    `address` is where it was used last, and `is_elsewhere` that this was another device.
+    """
 
     id: str
     name: str
@@ -125,6 +147,8 @@ class Session(BaseModel):
     last_seen_at: str | None
     expires_at: str
     signed_in_with: str | None
+    address: str | None
+    is_elsewhere: bool
     is_current: bool
 
 
@@ -153,9 +177,12 @@ async def make_code(request: Request, body: NewCode, service: PairingDependency)
     scopes = None if body.scopes is None else tuple(map(Scope.parse, body.scopes))
     if scopes is not None:
         await asyncio.to_thread(services.get(ScopeNames).check, scopes)
-    code, characters = service.make_code(_caller(request), body.name, scopes)
     settings = services.get(Settings)
-    base = base_address(_own_address(request), settings.host, settings.port, await announced_name())
+    if body.address is None:
+        base = base_address(_own_address(request), settings.host, settings.port, await announced_name())
+    else:
+        base = address_of(body.address, settings.host, settings.port)
+    code, characters = service.make_code(_caller(request), body.name, scopes)
     url = link(base, shown(characters))
     return CodeAnswer(
         id=code.id,
@@ -164,7 +191,7 @@ async def make_code(request: Request, body: NewCode, service: PairingDependency)
         scopes=[str(scope) for scope in code.scopes],
         expires_at=_later(SECONDS),
         url=url,
-        qr=matrix(url),
+        qr=[] if is_only_here(base) else matrix(url),
     )
 
 
@@ -173,7 +200,7 @@ async def address(request: Request) -> AddressAnswer:
     """The address at which other devices reach this computer, and whether any can."""
     settings = services_of(request).get(Settings)
     url = base_address(_own_address(request), settings.host, settings.port, await announced_name())
-    return AddressAnswer(url=url, is_reachable=not is_loopback(urlsplit(url).hostname or "localhost"))
+    return AddressAnswer(url=url, is_reachable=not is_only_here(url))
 
 
 @router.delete("/codes/{identifier}")
@@ -233,22 +260,40 @@ async def confirm(request: Request, body: Confirmation, service: PairingDependen
 async def list_sessions(request: Request, browsers: BrowsersDependency) -> SessionList:
     """The browsers that are signed in."""
     own = _caller(request).key
-    found = await asyncio.to_thread(browsers.list)
-    return SessionList(sessions=[_session(each, is_current=each.id == own) for each in found])
+
+    def listed() -> list[Session]:
+        return [_session(each, browsers.address_of(each.id), is_current=each.id == own) for each in browsers.list()]
+
+    return SessionList(sessions=await asyncio.to_thread(listed))
+
+
+@router.patch("/sessions/{identifier}")
+async def rename_session(request: Request, identifier: str, body: NewName, browsers: BrowsersDependency) -> Done:
+    """Give a browser another name; everybody may rename their own, and with admin rights the others."""
+    _check_own(_caller(request), identifier)
+    await asyncio.to_thread(browsers.rename, identifier, body.name)
+    return Done()
 
 
 @router.delete("/sessions/{identifier}")
 async def end_session(request: Request, identifier: str, browsers: BrowsersDependency) -> Done:
     """Sign a browser out at once; everybody may end their own, and with admin rights the others."""
-    caller = _caller(request)
-    if caller.kind != "browser" or caller.key != identifier:
-        if not caller.may("auth", "admin"):
-            raise NotAllowed(
-                "Signing out another browser needs admin rights.", "You can sign out your own.", key="not_own_browser"
-            )
-        check_confirmed(caller)
+    _check_own(_caller(request), identifier)
     await asyncio.to_thread(browsers.revoke, identifier)
     return Done()
+
+
+def _check_own(caller: Caller, identifier: str) -> None:
+    """Errors: NotAllowed, ParachuteError (`confirmation_needed`) for a browser of others."""
+    if caller.kind == "browser" and caller.key == identifier:
+        return
+    if not caller.may("auth", "admin"):
+        raise NotAllowed(
+            "This is another browser, which needs admin rights.",
+            "You can rename and sign out your own.",
+            key="not_own_browser",
+        )
+    check_confirmed(caller)
 
 
 def _caller(request: Request) -> Caller:
@@ -285,10 +330,16 @@ async def _me(caller: Caller, service: Pairing, browsers: BrowserSessions) -> Me
         confirmed_until=_later(seconds) if seconds else None,
         needs=None if has_shown_one else "code",
         set_up=await asyncio.to_thread(service.is_set_up) if caller.may("setup", "admin") else None,
+        program=await asyncio.to_thread(_program) if caller.kind == "local" else None,
     )
 
 
-def _session(found: Key, *, is_current: bool) -> Session:
+def _program() -> str:
+    path = Path(sys.prefix, "bin", "parachute")
+    return shlex.quote(str(path)) if path.exists() else "parachute"
+
+
+def _session(found: Key, address: str | None, *, is_current: bool) -> Session:
     return Session(
         id=found.id,
         name=found.label,
@@ -297,6 +348,8 @@ def _session(found: Key, *, is_current: bool) -> Session:
         last_seen_at=as_text(found.last_used_at) if found.last_used_at else None,
         expires_at=as_text(found.since + UNUSED),
         signed_in_with=found.parent,
+        address=address,
+        is_elsewhere=is_elsewhere(address),
         is_current=is_current,
     )
 

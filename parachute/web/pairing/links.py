@@ -2,9 +2,11 @@
 
 from urllib.parse import urlsplit
 
-from parachute.base.addresses import is_loopback, parse_address
+from parachute.base.addresses import is_loopback, own_addresses, parse_address
+from parachute.base.errors import InvalidInput
 from parachute.web.first_boot.addresses import addresses
 
+_EVERY = parse_address("0.0.0.0")  # noqa: S104 -- compared, not listened on
 _QUIET = 4
 """Light squares that scanners need around a code."""
 
@@ -24,6 +26,21 @@ def base_address(own: str | None, host: str, port: int, name: str | None) -> str
     found = addresses(host, port, name)
     numbers = [url for url in found if parse_address(urlsplit(url).hostname or "")]
     return next(iter(numbers or found), f"http://localhost:{port}")
+
+
+def address_of(address: str, host: str, port: int) -> str:
+    """Return the address of this computer on one of its networks; error: InvalidInput if the server is not there."""
+    found = parse_address(address)
+    if found is None or found not in own_addresses() or is_loopback(host) or parse_address(host) not in (found, _EVERY):
+        raise InvalidInput(
+            "address: this computer does not listen there.", "Choose one of the list.", key="not_an_own_address"
+        )
+    return f"http://{found}:{port}"
+
+
+def is_only_here(url: str) -> bool:
+    """Return whether an address leads every device to itself."""
+    return is_loopback(urlsplit(url).hostname or "localhost")
 
 
 def matrix(text: str) -> list[list[int]]:

@@ -90,7 +90,10 @@ class Pairing:
         parent = shown.key.id if shown.key is not None and not is_first else None
         label = name or (shown.code.name if shown.code else None) or fallback
         instead_of = before.key if before.kind == "browser" else None
-        return self._browsers.create(label, shown.scopes, parent=parent, instead_of=instead_of)
+        made, secret = self._browsers.create(label, shown.scopes, parent=parent, instead_of=instead_of)
+        self._browsers.note_address(made.id, proof.address)
+        self._browsers.flush()
+        return made, secret
 
     def confirm(self, browser: Caller, proof: Proof) -> None:
         """Confirm that the owner sits before a browser, by what may do at least as much as it and is not of its own making.

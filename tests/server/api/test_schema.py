@@ -35,6 +35,7 @@ EXAMPLES = 10
 LEFT_OUT = (
     *("/supervisor/server/restart", "/supervisor/server/stop", "/api/panic", "/api/resume"),
     *("/api/provider", "/api/setup/finish", "/api/backups/repository"),
+    "/api/phone",
     *("/api/updates", "/api/updates/back", "/api/updates/running"),
     *("/api/backups/access", "/api/backups/restore", "/api/backups/restore/undo", "/api/backups/restore/kept"),
 )

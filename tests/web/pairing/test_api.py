@@ -7,7 +7,6 @@ from secrets import token_hex
 from typing import Any
 
 import pytest
-import segno
 
 from parachute.security.keys.models import Scope
 from parachute.security.keys.service import Keys
@@ -47,7 +46,9 @@ def unconfirmed(computer: Server, browser: Browser, **asked: object) -> None:
 
 
 def test_a_stranger_learns_what_it_needs(browser: Browser) -> None:
-    assert browser.me() == {
+    told = browser.me()
+    assert told.pop("program").endswith("parachute")
+    assert told == {
         "signed_in": False,
         "kind": "local",
         "name": None,
@@ -84,13 +85,12 @@ def test_a_code_signs_in_once(server: Server, browser: Browser, another: Browser
     assert code["code"] not in stored
 
 
-def test_the_code_is_shown_as_an_address_and_a_picture(server: Server) -> None:
+def test_the_code_is_shown_as_an_address_and_without_a_picture_for_this_machine_alone(server: Server) -> None:
     made = new_code(server)
     assert re.fullmatch(r"[2-9A-Z]{4}-[2-9A-Z]{4}", made["code"])
     assert made["url"] == f"{server.url}/#pair={made['code']}"
     assert made["scopes"] == ["*:read,write,admin"]
-    expected = segno.make_qr(made["url"], error="m").matrix_iter(border=4)
-    assert made["qr"] == [[int(square) for square in row] for row in expected]
+    assert made["qr"] == []
 
 
 def test_over_tls_the_cookie_is_one_that_browsers_protect(server: Server, browser: Browser) -> None:
@@ -296,3 +296,9 @@ def test_a_name_that_is_none_leaves_the_code_open(server: Server, browser: Brows
     code = new_code(server)["code"]
     assert browser.post("/api/pairing/sign-in", {"code": code, "name": "a\nb"}).status_code == 422
     assert browser.post("/api/pairing/sign-in", {"code": code}).json()["name"] == "Firefox on Linux"
+
+
+def test_a_page_on_this_machine_is_told_what_to_type(server: Server, browser: Browser) -> None:
+    assert browser.me()["program"].endswith("parachute")
+    browser.sign_in()
+    assert browser.me()["program"] is None

@@ -1,8 +1,9 @@
 """Address in a code, as another device reaches this computer."""
 
 import pytest
+import segno
 
-from parachute.web.pairing.links import base_address, link
+from parachute.web.pairing.links import base_address, link, matrix
 from parachute.web.pairing.names import name_of
 
 
@@ -23,6 +24,11 @@ def test_it_leads_where_the_page_is_unless_that_is_this_machine(own: str | None,
 
 def test_the_code_is_where_browsers_keep_it_to_themselves() -> None:
     assert link("http://localhost:3333", "ABCD-EFGH") == "http://localhost:3333/#pair=ABCD-EFGH"
+
+
+def test_the_picture_has_the_margin_that_cameras_need() -> None:
+    expected = segno.make_qr("http://192.168.1.5:3333/", error="m").matrix_iter(border=4)
+    assert matrix("http://192.168.1.5:3333/") == [[int(square) for square in row] for row in expected]
 
 
 @pytest.mark.parametrize(

@@ -30,8 +30,7 @@ export function Model() {
         <>
           <Facts
             facts={[
-              [t("provider"), name(provider.provider)],
-              [t("because"), <bdi>{provider.because}</bdi>],
+              [t("model"), <bdi>{inUse(provider)}</bdi>],
               [t("login"), provider.credential ? login(provider.credential) : t("no_login")],
             ]}
           />
@@ -52,6 +51,14 @@ export function Model() {
   );
 }
 
+/** Model in use and its place, as one sentence. */
+function inUse({ provider, model, address, because }: Provider): string {
+  if (provider === null) return because;
+  if (provider === "offline") return t("model_offline");
+  const named = model ?? t(provider === "anthropic" ? "model_claude" : "model_of_server");
+  return t("model_at", { model: named, place: address ?? "Anthropic" });
+}
+
 function name(provider: string | null): string {
   return provider ? t(`provider_${provider}` as "provider_offline") : t("provider_none");
 }
@@ -65,8 +72,9 @@ function login({ kind, source, expired, ends_at }: NonNullable<Provider["credent
 function Chooser({ now, onChosen }: { now: Provider; onChosen: (provider: Provider) => void }) {
   const [kind, setKind] = useState<Kind>((now.provider as Kind | null) ?? "anthropic");
   const [secret, setSecret] = useState("");
-  const [address, setAddress] = useState("");
-  const [model, setModel] = useState("");
+  const isCompatible = now.provider === "compatible";
+  const [address, setAddress] = useState((isCompatible && now.address) || "");
+  const [model, setModel] = useState((isCompatible && now.model) || "");
   const choose = () =>
     attempt(async () => {
       const body = {

@@ -16,6 +16,8 @@ export type Updates = Schema<"Updates">;
 
 export type Setting = Schema<"Setting">;
 
+export type AllSettings = Schema<"AllSettings">;
+
 export type Check = Schema<"ShownCheck">;
 
 export type Examination = Schema<"Shown">;

@@ -1,8 +1,10 @@
 /** The field of one setting, by its kind. */
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { Button } from "~/components/button";
 import { Choice, Form, Switch, TextField } from "~/components/field";
 import type { Setting } from "./models";
+import { labelOf } from "./setting_words";
 import { t } from "./texts";
 
 const LONG = 24;
@@ -14,52 +16,62 @@ interface Props {
 }
 
 export function SettingField({ setting, onChange, onReset }: Props) {
-  const [text, setText] = useState(setting.is_masked ? "" : written(setting.value));
-  const { description: label, can_change: canChange } = setting;
-  const isSet = setting.source === "file";
-  const standard = written(setting.default) || t("nothing");
-  const back = standard.length > LONG || standard.includes("\n") ? t("to_default") : t("default", { value: standard });
-  const reset = canChange && isSet && <Button label={back} kind="quiet" onPress={onReset} />;
+  const { description, can_change: canChange, kind } = setting;
+  const label = labelOf(setting);
   if (!canChange) {
     return (
       <>
-        <p>{label}</p>
-        <pre class="text-block" tabIndex={0} aria-label={setting.name}>{written(setting.value) || t("nothing")}</pre>
+        <p>
+          <strong>{label}</strong>
+        </p>
+        <p class="muted">{description}</p>
+        <pre class="text-block" tabIndex={0} aria-label={label}>{written(setting.value) || t("nothing")}</pre>
       </>
     );
   }
-  if (setting.kind === "boolean") {
-    return (
-      <>
-        <Switch label={label} isOn={setting.value === true} onChange={onChange} />
-        {reset && <div class="buttons">{reset}</div>}
-      </>
-    );
+  const standard = written(setting.default) || t("nothing");
+  const isShort = standard.length <= LONG && !standard.includes("\n");
+  const hint = isShort ? `${description} ${t("default_is", { value: standard })}` : description;
+  const reset = setting.source === "file" && <Button label={t("to_default")} kind="quiet" onPress={onReset} />;
+  const withReset = (field: ComponentChildren) => (
+    <>
+      {field}
+      {reset && <div class="buttons">{reset}</div>}
+    </>
+  );
+  if (kind === "boolean") {
+    const shown = `${description} ${t("default_is", { value: setting.default === true ? t("on") : t("off") })}`;
+    return withReset(<Switch label={label} hint={shown} isOn={setting.value === true} onChange={onChange} />);
   }
-  if (setting.kind === "word") {
+  if (kind === "word") {
     const empty = setting.may_be_empty ? [{ value: "", label: t("nothing") }] : [];
     const options = [...empty, ...setting.allowed.map((value) => ({ value, label: value }))];
-    return (
-      <>
-        <Choice label={label} value={written(setting.value)} options={options} onChange={(value) => onChange(value || null)} />
-        {reset && <div class="buttons">{reset}</div>}
-      </>
+    return withReset(
+      <Choice label={label} hint={hint} value={written(setting.value)} options={options} onChange={(value) => onChange(value || null)} />,
     );
   }
-  const isList = setting.kind === "list";
-  const isLong = isList || setting.kind === "mapping";
-  const isPlainList = isList && setting.expects.startsWith("a list");
-  const hint = [
-    isList && t("one_a_line"),
-    !isPlainList && setting.kind !== "mapping" && !/^a (text|path)/.test(setting.expects) && t("expects", { what: setting.expects }),
+  return <Typed setting={setting} label={label} hint={hint} onChange={onChange} reset={reset} />;
+}
+
+/** A text, number, time or list, which is sent with a button. */
+function Typed({ setting, label, hint, onChange, reset }: Omit<Props, "onReset"> & { label: string; hint: string; reset: ComponentChildren }) {
+  const before = setting.is_masked ? "" : written(setting.value);
+  const [text, setText] = useState(before);
+  const isLong = setting.kind === "list" || setting.kind === "mapping";
+  const isNumber = setting.kind === "integer" || setting.kind === "number";
+  const hints = [
+    hint,
+    setting.kind === "list" && t("one_a_line"),
     setting.kind === "mapping" && t("names_a_line"),
+    isNumber && t("expects", { what: setting.expects }),
     setting.is_masked && t("masked"),
   ];
   return (
     <Form onSubmit={() => onChange(parsed(setting, text))}>
       <TextField
         label={label}
-        hint={hint.filter(Boolean).join(" ")}
+        hint={hints.filter(Boolean).join(" ")}
+        type={setting.unit === "time" ? "time" : isNumber ? "number" : "text"}
         value={text}
         onInput={setText}
         rows={isLong ? Math.min(8, text.split("\n").length + 1) : undefined}
@@ -68,8 +80,8 @@ export function SettingField({ setting, onChange, onReset }: Props) {
         required={setting.is_masked}
       />
       <div class="buttons">
+        {text !== before && <Button label={t("save")} kind="primary" submit />}
         {reset}
-        {text !== (setting.is_masked ? "" : written(setting.value)) && <Button label={t("save")} kind="primary" submit />}
       </div>
     </Form>
   );

@@ -1,51 +1,67 @@
-/** All settings of the computer, drawn from what the server says of each. */
+/** All settings of the computer by topic, drawn from what the server says of each: first those that were changed. */
 import { useState } from "preact/hooks";
 import { api } from "~/api/client";
 import { Button } from "~/components/button";
-import { confirm } from "~/components/dialog";
 import { TextField } from "~/components/field";
-import { Badge, Empty, Loaded, Notice, Section } from "~/components/layout";
+import { Empty, Loaded, Notice, Section } from "~/components/layout";
+import { Look, lookTitle } from "~/components/look";
 import type { Resource } from "~/state/resource";
 import { useResource } from "~/state/resource";
-import { attempt, toast } from "~/state/toasts";
+import type { AllSettings, Setting } from "./models";
 import { restart } from "./overview";
-import { SettingField } from "./setting_field";
-import type { Setting } from "./models";
+import { SettingRow } from "./setting_row";
+import { titleOf, topicTitle } from "./setting_words";
 import { t } from "./texts";
 
-type Found = Resource<{ settings: Setting[] }>;
+type Found = Resource<AllSettings>;
+
+const isChanged = (setting: Setting) => setting.source !== "default" || setting.restart !== null;
 
 export function Settings({ search }: { search: string }) {
   const found: Found = useResource((signal) => api.get("/api/config", { signal }), "config", ["settings"]);
   const [words, setWords] = useState(search);
+  const [isAll, setAll] = useState(false);
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
-  const matches = (setting: Setting) => wanted.every((word) => `${setting.name} ${setting.description}`.toLowerCase().includes(word));
+  const matches = (setting: Setting) => {
+    const text = `${setting.name} ${setting.title} ${titleOf(setting)} ${setting.description}`.toLowerCase();
+    return wanted.every((word) => text.includes(word));
+  };
   return (
     <Loaded of={found}>
-      {({ settings }) => {
+      {({ settings, topics }) => {
         const waiting = settings.filter((setting) => setting.restart === "server");
-        const groups = grouped(settings.filter(matches));
+        const isSearching = wanted.length > 0;
+        const shown = topics
+          .map((topic) => ({ topic, members: settings.filter((setting) => setting.topic === topic.key && matches(setting)) }))
+          .filter(({ members }) => members.length > 0);
         return (
           <>
             {waiting.length > 0 && (
               <Notice kind="warning">
-                <p>{t("waits_for_restart", { n: waiting.length, names: waiting.map(({ name }) => name).join(", ") })}</p>
+                <p>{t("waits_for_restart", { n: waiting.length, names: waiting.map(titleOf).join(", ") })}</p>
                 <Button label={t("restart")} icon="refresh" onPress={restart} />
               </Notice>
             )}
             <TextField label={t("search")} type="search" value={words} onInput={setWords} />
-            {groups.length === 0 && (
+            {!isSearching && (
+              <>
+                <div class="computer-line">
+                  <p class="muted">{t(isAll ? "settings_all" : "settings_changed")}</p>
+                  <Button label={t(isAll ? "show_changed" : "show_all")} onPress={() => setAll(!isAll)} />
+                </div>
+                <Section title={lookTitle()}>
+                  <Look />
+                </Section>
+              </>
+            )}
+            {shown.length === 0 && (
               <Empty icon="search" title={t("no_settings")} text={t("no_settings_text")}>
                 <Button label={t("all_settings")} kind="primary" onPress={() => setWords("")} />
               </Empty>
             )}
-            {groups.map(([group, members]) => (
-              <Section key={group} title={group || t("general")}>
-                <ul class="computer-settings">
-                  {members.map((setting) => (
-                    <One key={`${setting.name}${JSON.stringify(setting.value)}`} setting={setting} found={found} />
-                  ))}
-                </ul>
+            {shown.map(({ topic, members }) => (
+              <Section key={topic.key} title={topicTitle(topic)}>
+                <Members members={members} found={found} isAll={isSearching || isAll} />
               </Section>
             ))}
           </>
@@ -55,50 +71,29 @@ export function Settings({ search }: { search: string }) {
   );
 }
 
-/** The settings by the first part of their names; those without one come first. */
-function grouped(settings: Setting[]): [string, Setting[]][] {
-  const groups = new Map<string, Setting[]>();
-  for (const setting of settings) {
-    const group = setting.name.includes(".") ? (setting.name.split(".")[0] ?? "") : "";
-    groups.set(group, [...(groups.get(group) ?? []), setting]);
-  }
-  return [...groups].sort(([one], [other]) => one.localeCompare(other));
-}
-
-function One({ setting, found }: { setting: Setting; found: Found }) {
-  const { name } = setting;
-  const mayChange = async () => {
-    if (setting.caution === null) return true;
-    const text = setting.caution === "reach" ? t("caution_reach") : t("caution_rights");
-    return confirm(t("caution_title", { name }), text, t("change"));
-  };
+/** Settings of a topic; those that have their defaults are behind a button. */
+function Members({ members, found, isAll }: { members: Setting[]; found: Found; isAll: boolean }) {
+  const [isOpen, setOpen] = useState(false);
+  const visible = isAll || isOpen ? members : members.filter(isChanged);
+  const hidden = members.length - visible.length;
   const take = (changed: Setting) => {
-    const all = found.value?.settings ?? [];
-    found.set({ settings: all.map((each) => (each.name === name ? changed : each)) });
-    toast(changed.restart ? t("saved_later", { name }) : t("saved", { name }));
+    const all = found.value;
+    if (all) found.set({ ...all, settings: all.settings.map((each) => (each.name === changed.name ? changed : each)) });
   };
-  const put = (value: unknown) =>
-    attempt(async () => {
-      if (await mayChange()) take(await api.put("/api/config/{name}", { params: { name }, body: { value } }));
-      // What the field shows is not what holds, unless it is drawn anew.
-      else await found.reload();
-    });
-  const reset = () =>
-    attempt(async () => {
-      if (await mayChange()) take(await api.delete("/api/config/{name}", { params: { name } }));
-    });
   return (
-    <li>
-      <div class="computer-setting-name">
-        <code>{name}</code>
-        {setting.restart && <Badge text={t("restart_needed")} kind="warning" />}
-        {setting.source === "declared" && <Badge text={t("declared")} />}
-        {setting.source === "environment" && <Badge text={t("environment")} />}
-      </div>
-      <SettingField setting={setting} onChange={put} onReset={reset} />
-      {setting.restart === "computer" && <p class="muted">{t("restart_by_hand")}</p>}
-      {setting.variable && <p class="muted">{t("of_variable", { name: setting.variable })}</p>}
-      {setting.source === "declared" && <p class="muted">{t("of_declaration")}</p>}
-    </li>
+    <>
+      {visible.length > 0 && (
+        <ul class="computer-settings">
+          {visible.map((setting) => (
+            <SettingRow key={`${setting.name}${JSON.stringify(setting.value)}`} setting={setting} onChanged={take} reload={found.reload} />
+          ))}
+        </ul>
+      )}
+      {hidden > 0 && (
+        <div class="buttons">
+          <Button label={t("more_settings", { n: hidden })} kind="quiet" onPress={() => setOpen(true)} />
+        </div>
+      )}
+    </>
   );
 }

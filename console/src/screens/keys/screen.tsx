@@ -2,18 +2,18 @@ import { useState } from "preact/hooks";
 import { api, type Schema } from "~/api/client";
 import { Button } from "~/components/button";
 import { confirm } from "~/components/dialog";
-import { Choice, Switch } from "~/components/field";
-import { Ago, Badge, Facts, Loaded, Page, Row, Section } from "~/components/layout";
+import { Switch } from "~/components/field";
+import { Facts, Loaded, Page, Section } from "~/components/layout";
+import { ConnectPhone } from "~/components/phone";
 import { letters } from "~/state/letters";
 import { canNotify, notifies, switchNotifications } from "~/state/notifications";
-import { type Appearance, appearance, type Language, language } from "~/state/preferences";
 import { useResource } from "~/state/resource";
 import { may, me, signOut } from "~/state/session";
 import { toast } from "~/state/toasts";
 import { AddDevice } from "./add";
+import { Browsers } from "./browsers";
+import { Device, rights } from "./device_row";
 import { t } from "./texts";
-
-export type BrowserSession = Schema<"Session">;
 
 type Key = Schema<"ShownKey">;
 
@@ -24,25 +24,12 @@ export default function Keys() {
   return (
     <Page title={t("title")} actions={add}>
       <ThisBrowser />
+      {isAdmin && <Phone />}
       {isAdmin && <Browsers />}
       {isAdmin && <KeyList />}
       {isAdding && <AddDevice onClose={() => setAdding(false)} />}
     </Page>
   );
-}
-
-const PARTS = ["chat", "inbox", "daily", "brain"] as const;
-
-/** Rights as a person reads them; a part that has no word here keeps its name. */
-function rights(scopes: string[]): string {
-  if (scopes.some((scope) => scope.startsWith("*:") && scope.endsWith("admin"))) return t("everything");
-  const one = (scope: string) => {
-    const [name = "", words = ""] = scope.split(":");
-    const part = PARTS.find((known) => known === name);
-    const may = words.includes("admin") ? "may_admin" : words.includes("write") ? "may_write" : "may_read";
-    return t(may, { part: part ? t(`part_${part}`) : name });
-  };
-  return scopes.map(one).join(", ");
 }
 
 function ThisBrowser() {
@@ -67,21 +54,6 @@ function ThisBrowser() {
           ]}
         />
       )}
-      <Choice<Language>
-        label={t("language")}
-        value={language.value}
-        options={[
-          { value: "en", label: "English" },
-          { value: "de", label: "Deutsch" },
-        ]}
-        onChange={(value) => (language.value = value)}
-      />
-      <Choice<Appearance>
-        label={t("appearance")}
-        value={appearance.value}
-        options={(["system", "light", "dark"] as const).map((value) => ({ value, label: t(value) }))}
-        onChange={(value) => (appearance.value = value)}
-      />
       {may("inbox") &&
         (canNotify ? (
           <Switch label={t("notify")} hint={t("notify_hint")} isOn={notifies()} onChange={notify} />
@@ -92,35 +64,10 @@ function ThisBrowser() {
   );
 }
 
-function Browsers() {
-  const found = useResource((signal) => api.get("/api/pairing/sessions", { signal }), "browsers", ["keys"]);
-  const revoke = async (session: BrowserSession) => {
-    if (!(await confirm(t("revoke_title", { name: session.name }), t("revoke_text"), t("revoke")))) return;
-    await api.delete("/api/pairing/sessions/{identifier}", { params: { identifier: session.id } });
-    await found.reload();
-  };
+function Phone() {
   return (
-    <Section title={t("browsers")}>
-      <Loaded of={found}>
-        {({ sessions }) =>
-          sessions.length === 0 ? (
-            <p class="muted">{t("browsers_none")}</p>
-          ) : (
-            <ul class="rows">
-              {sessions.map((session) => (
-                <Device
-                  key={session.id}
-                  name={session.name}
-                  scopes={session.scopes}
-                  seen={session.last_seen_at}
-                  isCurrent={session.is_current}
-                  onRevoke={() => revoke(session)}
-                />
-              ))}
-            </ul>
-          )
-        }
-      </Loaded>
+    <Section title={t("phone")}>
+      <ConnectPhone onChange={() => undefined} />
     </Section>
   );
 }
@@ -141,42 +88,12 @@ function KeyList() {
           ) : (
             <ul class="rows">
               {keys.map((key) => (
-                <Device key={key.id} name={key.label} scopes={key.scopes} seen={key.last_used_at} onRevoke={() => revoke(key)} />
+                <Device key={key.id} name={key.label} scopes={key.scopes} seen={key.last_used_at} address={key.address} onRevoke={() => revoke(key)} />
               ))}
             </ul>
           )
         }
       </Loaded>
     </Section>
-  );
-}
-
-interface DeviceProps {
-  name: string;
-  scopes: string[];
-  seen: string | null;
-  isCurrent?: boolean;
-  onRevoke: () => Promise<void>;
-}
-
-function Device({ name, scopes, seen, isCurrent, onRevoke }: DeviceProps) {
-  const when = seen ? (
-    <>
-      {t("last_seen")} <Ago time={seen} />
-    </>
-  ) : (
-    t("never")
-  );
-  return (
-    <Row
-      title={<bdi>{name}</bdi>}
-      badges={isCurrent && <Badge text={t("current")} kind="accent" />}
-      text={
-        <>
-          <bdi>{rights(scopes)}</bdi> · {when}
-        </>
-      }
-      actions={!isCurrent && <Button label={t("revoke")} onPress={onRevoke} />}
-    />
   );
 }

@@ -20,10 +20,8 @@ export interface Known {
   setup: Schema<"Setup">;
   /** Names of the modules that are installed. */
   modules: string[];
-  /** Names of browsers and keys besides this browser and the key of the first boot. */
+  /** Names of the browsers and keys that another device has used. */
   devices: string[];
-  /** True if any of them can be another machine. */
-  isReachable: boolean;
   backups: Backups;
 }
 
@@ -32,22 +30,19 @@ export interface StepProps {
   reload: () => Promise<void>;
 }
 
-const FIRST_BOOT = "First boot";
-
 async function load(signal: AbortSignal): Promise<Known> {
-  const [setup, { modules }, { sessions }, { keys }, backups, { is_reachable: isReachable }] = await Promise.all([
+  const [setup, { modules }, { sessions }, { keys }, backups] = await Promise.all([
     api.get("/api/setup", { signal }),
     api.get("/api/modules", { signal }),
     api.get("/api/pairing/sessions", { signal }),
     api.get("/api/auth/keys", { signal }),
     api.get<Backups>("/api/backups", { signal }),
-    api.get("/api/pairing/address", { signal }),
   ]);
   const devices = [
-    ...sessions.filter((session) => !session.is_current).map(({ name }) => name),
-    ...keys.filter(({ label }) => label !== FIRST_BOOT).map(({ label }) => label),
+    ...sessions.filter(({ is_elsewhere: isElsewhere }) => isElsewhere).map(({ name }) => name),
+    ...keys.filter(({ is_elsewhere: isElsewhere }) => isElsewhere).map(({ label }) => label),
   ];
-  return { setup, modules: modules.map(({ name }) => name), devices, isReachable, backups };
+  return { setup, modules: modules.map(({ name }) => name), devices, backups };
 }
 
 export function useKnown(): Resource<Known> {
@@ -55,11 +50,11 @@ export function useKnown(): Resource<Known> {
 }
 
 /** Return whether a step has nothing left to do. */
-export function isDone(step: StepName, { setup, modules, devices, isReachable, backups }: Known): boolean {
+export function isDone(step: StepName, { setup, modules, devices, backups }: Known): boolean {
   return {
     model: setup.model_chosen,
     modules: modules.length > 0,
-    phone: isReachable && devices.length > 0,
+    phone: devices.length > 0,
     backup: backups.configured && backups.protected,
   }[step];
 }

@@ -1,7 +1,8 @@
-/** The phone: its browser by a code, or the app by a key. */
+/** The phone: its browser by one picture, or the app by a key. */
 import { useState } from "preact/hooks";
 import { NewDevice } from "~/components/device";
 import { Notice } from "~/components/layout";
+import { ConnectPhone } from "~/components/phone";
 import type { StepProps } from "./models";
 import { t } from "./texts";
 
@@ -25,7 +26,11 @@ export function PhoneStep({ known, reload }: StepProps) {
           </ul>
         </Notice>
       )}
-      <NewDevice key={count} onDone={done} isPhone />
+      <ConnectPhone onChange={reload} />
+      <details class="phone-app">
+        <summary>{t("app_instead")}</summary>
+        <NewDevice key={count} onDone={done} isApp />
+      </details>
     </>
   );
 }

@@ -16,9 +16,14 @@ class AgentSettings(Group):
     """Agent processes that are kept ready between turns, and how long those wait that need a yes."""
 
     warm: int = Field(
-        default=3, ge=0, le=32, description="How many conversations keep their agent process between turns."
+        title="Conversations kept ready",
+        default=3,
+        ge=0,
+        le=32,
+        description="How many conversations keep their agent process between turns.",
     )
     warm_minutes: float = Field(
+        title="Kept ready for",
         default=10,
         gt=0,
         le=LONGEST_MINUTES,
@@ -26,15 +31,19 @@ class AgentSettings(Group):
         description="A kept agent process ends after so long without a turn.",
     )
     spare: bool = Field(
-        default=True, description="Keep one agent started for the next new chat while an app is around."
+        title="Start a new chat faster",
+        default=True,
+        description="Keep one agent started for the next new chat while an app is around.",
     )
     memory_floor_megabytes: int = Field(
+        title="Memory to keep free",
         default=400,
         ge=0,
         le=LARGEST_MEGABYTES,
         description="Keep no agent process while less memory than this is free.",
     )
     approval_minutes: float = Field(
+        title="Wait for your yes for",
         default=60,
         gt=0,
         le=10_080,
@@ -47,18 +56,22 @@ class DefaultCapabilitySettings(Group):
     """Limits of conversations without a workspace."""
 
     mcps: Literal["all", "none"] | list[Named] = Field(
+        title="MCP servers and modules in chats",
         default=["parachute"],
         description="MCP servers, tools and modules for chats without a workspace; parachute stands for all modules.",
     )
     agents: Literal["all", "none"] | list[Named] = Field(
+        title="Agents in chats",
         default="all",
         description="Agents that may answer, and to which work may be given, in chats without a workspace.",
     )
     skills: Literal["all", "none"] | list[Named] = Field(
-        default="all", description="Skills that chats without a workspace may use."
+        title="Skills in chats", default="all", description="Skills that chats without a workspace may use."
     )
     plugins: Literal["all", "none"] | list[Named] = Field(
-        default="all", description="Plugins of which chats without a workspace have the parts."
+        title="Plugins in chats",
+        default="all",
+        description="Plugins of which chats without a workspace have the parts.",
     )
 
 
@@ -66,6 +79,7 @@ class CapabilitiesSettings(Group):
     """Sources of capabilities."""
 
     read_home: bool = Field(
+        title="Also use what Claude Code has",
         default=False,
         description="Whether agents, skills and plugins in ~/.claude, those of Claude Code, count as well.",
     )
@@ -75,16 +89,24 @@ class ChangesSettings(Group):
     """Changes of runs, and what is kept to take them back."""
 
     apply: Apply = Field(
+        title="How changes get into a project",
         default="auto",
         description="How work of sandboxed agents gets into a project: auto, review (it waits for you), or live (they write there).",
     )
-    keep_days: int = Field(default=30, ge=1, le=3650, description="A run can be undone for so many days.")
+    keep_days: int = Field(
+        title="Undo is possible for", default=30, ge=1, le=3650, description="A run can be undone for so many days."
+    )
     keep_megabytes: int = Field(
+        title="Space for undo",
         default=5120,
         ge=64,
         le=LARGEST_MEGABYTES,
         description="What is kept for undo takes no more than this; the oldest runs go first.",
     )
     file_megabytes: int = Field(
-        default=256, ge=1, le=65536, description="A larger file is not applied to a project, and waits."
+        title="Largest file that is applied",
+        default=256,
+        ge=1,
+        le=65536,
+        description="A larger file is not applied to a project, and waits.",
     )

@@ -12,9 +12,11 @@ class QuietHours(Group):
     """The hours in which the owner's chat is told nothing that can wait; they may go over midnight."""
 
     quiet_from: Annotated[str, TimeOfDay] = Field(
-        default="22:00", description="When the quiet hours begin, in which notices wait, as HH:MM."
+        title="Quiet from", default="22:00", description="When the quiet hours begin, in which notices wait, as HH:MM."
     )
-    quiet_until: Annotated[str, TimeOfDay] = Field(default="07:00", description="When the quiet hours end, as HH:MM.")
+    quiet_until: Annotated[str, TimeOfDay] = Field(
+        title="Quiet until", default="07:00", description="When the quiet hours end, as HH:MM."
+    )
 
     def holds(self, moment: datetime) -> bool:
         """Return whether a moment, in the time of the owner, is within these hours."""
@@ -26,9 +28,12 @@ class MessengerSettings(QuietHours):
     """Language of the computer itself in chats, and what it tells there by itself."""
 
     language: Literal["en", "de"] = Field(
-        default="en", description="The language in which the computer itself speaks in chats of messengers."
+        title="Language in messengers",
+        default="en",
+        description="The language in which the computer itself speaks in chats of messengers.",
     )
     notices: bool = Field(
+        title="Notices in your messenger",
         default=False,
         description="Tell your own chat of everything that waits in the inbox; what bots' conversations ask is told always.",
     )

@@ -38,17 +38,21 @@ class NetworkSettings(Group):
     """The network of conversations without a workspace."""
 
     mode: Annotated[Literal["off", "ask", "list"], Off] = Field(
+        title="What conversations reach",
         default="ask",
         description="What sandboxed chats without a workspace reach: nothing, the hosts and what you allow when asked, or the hosts.",
     )
     presets: Annotated[dict[str, list[Annotated[str, AfterValidator(_with_port)]]], AfterValidator(_preset_names)] = (
         Field(
+            title="Named lists of hosts",
             default={},
             description="Hosts under a name of your own, such as {python: [index.example.org]}; lists of hosts take preset:python.",
         )
     )
     hosts: list[Annotated[str, AfterValidator(_reached)]] = Field(
-        default=[], description="Hosts that they reach without asking, such as *.example.org or preset:python."
+        title="Hosts that are always allowed",
+        default=[],
+        description="Hosts that they reach without asking, such as *.example.org or preset:python.",
     )
 
     @field_validator("hosts")
@@ -65,6 +69,7 @@ class GitSettings(Group):
     """git of sandboxed conversations."""
 
     ca_file: ExpandedPath | None = Field(
+        title="Certificate authorities for git",
         default=None,
         description="A PEM file with certificate authorities that git hosts are trusted by, besides the system's.",
     )
@@ -74,6 +79,7 @@ class McpSettings(Group):
     """MCP servers elsewhere, which are called by their address."""
 
     ca_file: ExpandedPath | None = Field(
+        title="Certificate authorities for MCP servers",
         default=None,
         description="A PEM file with certificate authorities that MCP servers elsewhere are trusted by, besides the system's.",
     )

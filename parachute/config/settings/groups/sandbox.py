@@ -19,11 +19,13 @@ class SandboxSettings(Group):
     """The sandboxes of agents."""
 
     required: bool = Field(
+        title="Only with a sandbox",
         default=True,
         description="Refuse to run a sandboxed session without a sandbox; false lets your own ones run directly, with a warning, "
         "on a computer where none ever worked.",
     )
     idle_minutes: float = Field(
+        title="A sandbox ends after",
         default=30,
         gt=0,
         le=LONGEST_MINUTES,
@@ -31,38 +33,55 @@ class SandboxSettings(Group):
         description="A sandbox ends after so long without a turn.",
     )
     scratch_megabytes: int = Field(
-        default=512, ge=16, le=LARGEST_MEGABYTES, description="Size of a session's own scratch folder."
+        title="Scratch folder of a conversation",
+        default=512,
+        ge=16,
+        le=LARGEST_MEGABYTES,
+        description="Size of a session's own scratch folder.",
     )
     transcript_megabytes: int = Field(
+        title="Largest transcript",
         default=512,
         ge=16,
         le=LARGEST_MEGABYTES,
         description="Size of the folder with a session's transcript, over which its sandbox ends.",
     )
     cache_megabytes: int = Field(
+        title="Package caches of a project",
         default=2048,
         ge=16,
         le=LARGEST_MEGABYTES,
         description="Size of the caches of pip, npm and others for one project, over which they are emptied when its sandbox ends.",
     )
     engine: Literal["auto", "podman", "bubblewrap"] = Field(
-        default="auto", description="What shuts agents in; auto takes Podman if its image is built and works."
+        title="Kind of sandbox",
+        default="auto",
+        description="What shuts agents in; auto takes Podman if its image is built and works.",
     )
     hosts: list[Host] = Field(
+        title="Hosts for agents of modules",
         default=[],
         description="Hosts that agents of modules reach whose manifest says network: bridge, such as *.example.org.",
     )
     packages: list[Annotated[str, AfterValidator(_debian_package)]] = Field(
+        title="More Debian packages",
         default=[],
         description="Packages of Debian in the image of containers beside its own, such as ffmpeg; `parachute sandbox build` takes them.",
     )
     without: list[Literal["gcc", "libc-dev", "make", "node", "npm", "pip", "rg", "sqlite3", "venv"]] = Field(
-        default=[], description="Programs that the image does without, such as npm and gcc, where the disk is small."
+        title="Programs to leave out",
+        default=[],
+        description="Programs that the image does without, such as npm and gcc, where the disk is small.",
     )
     memory_megabytes: int = Field(
-        default=1536, ge=256, le=LARGEST_MEGABYTES, description="Memory of one sandbox (Podman)."
+        title="Memory of a sandbox",
+        default=1536,
+        ge=256,
+        le=LARGEST_MEGABYTES,
+        description="Memory of one sandbox (Podman).",
     )
     total_memory_megabytes: int | None = Field(
+        title="Memory of all sandboxes",
         default=None,
         ge=64,
         le=LARGEST_MEGABYTES,
@@ -70,12 +89,22 @@ class SandboxSettings(Group):
         "empty for half of this machine's.",
     )
     cpus: float = Field(
-        default=2.0, ge=0.1, le=1024, allow_inf_nan=False, description="Processors that one sandbox may use (Podman)."
+        title="Processors of a sandbox",
+        default=2.0,
+        ge=0.1,
+        le=1024,
+        allow_inf_nan=False,
+        description="Processors that one sandbox may use (Podman).",
     )
     processes: int = Field(
-        default=200, ge=64, le=32768, description="Processes and threads of one sandbox at a time (Podman)."
+        title="Processes of a sandbox",
+        default=200,
+        ge=64,
+        le=32768,
+        description="Processes and threads of one sandbox at a time (Podman).",
     )
     limits: Literal["enforced", "unavailable"] = Field(
+        title="Limits of containers",
         default="enforced",
         description="A container that is not held to its limits does not start; unavailable does without them.",
     )

@@ -1,0 +1,63 @@
+"""Topics of settings: what a person looks for, in the order in which forms and documentation show them."""
+
+from msgspec import Struct
+
+
+class Topic(Struct, frozen=True):
+    """A topic: its key, its title, and the settings and groups of settings that belong to it."""
+
+    key: str
+    title: str
+    names: tuple[str, ...]
+
+
+TOPICS = (
+    Topic(
+        "reach", "Address and devices", ("host", "port", "auth_mode", "hostnames", "origins", "trusted_proxies", "tls")
+    ),
+    Topic(
+        "model",
+        "Models and costs",
+        ("provider", "base_url", "model", "allowed_models", "daily_spending_limit", "daily_token_limit", "offline"),
+    ),
+    Topic("privacy", "Privacy and network", ("network", "git", "mcp", "audit")),
+    Topic(
+        "agents",
+        "Agents",
+        (
+            "project_folders",
+            "trust_mode",
+            "session_idle_minutes",
+            "changes",
+            "default_capabilities",
+            "capabilities",
+            "agents",
+        ),
+    ),
+    Topic("suggestions", "Suggestions", ("suggestions", "orchestrator", "curator")),
+    Topic("voice", "Voice", ("voice",)),
+    Topic("search", "Search", ("meaning",)),
+    Topic("messengers", "Messengers", ("messengers",)),
+    Topic("backup", "Data and backup", ("vault", "backup")),
+    Topic("updates", "Updates", ("updates",)),
+    Topic("sandbox", "Sandbox", ("sandbox",)),
+)
+
+_UNITS = {"minutes": "minutes", "seconds": "seconds", "days": "days", "megabytes": "MB", "tokens": "tokens"}
+_OWN_UNITS = {"daily_spending_limit": "US dollars", "daily_token_limit": "tokens"}
+_TIMES = ("time", "quiet_from", "quiet_until")
+
+
+def topic_of(name: str) -> str:
+    """Return the key of a setting's topic; of two that name it, or its group, the setting itself counts."""
+    group = name.partition(".")[0]
+    found = [topic.key for word in (name, group) for topic in TOPICS if word in topic.names]
+    return found[0]
+
+
+def unit_of(name: str) -> str | None:
+    """Return what the number of a setting counts, `time` for one that is a time of the day, None for neither."""
+    leaf = name.rpartition(".")[2]
+    if leaf in _TIMES:
+        return "time"
+    return _OWN_UNITS.get(name) or _UNITS.get(leaf.rpartition("_")[2])
