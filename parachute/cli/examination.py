@@ -14,7 +14,7 @@ from parachute.cli.output import clean, counted, print_error, print_json, print_
 from parachute.config.settings.home import Home
 from parachute.ops.doctor.checks import all_checks, named
 from parachute.ops.doctor.computer import Computer
-from parachute.ops.doctor.findings import record
+from parachute.ops.doctor.findings import record, record_repair
 from parachute.ops.doctor.models import Check, Examination, Group, Level
 from parachute.ops.doctor.running import examine, has_problem
 
@@ -173,6 +173,8 @@ def _mend(found: list[Examination], *, asks: bool, shows: bool) -> list[dict[str
         elif shows:
             print_error(said)
         done.append({"id": each.id, "done": is_done, "message": said})
+        with suppress(OSError):  # on a full disk the repair counts all the same
+            record_repair(Home.named().root, each.id, said, done=is_done)
     return done
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
-from parachute.events.inbox.models import Answer, Item, Kind, Source, not_waiting
+from parachute.events.inbox.models import Answer, Item, Source, not_waiting
 from parachute.llm.gateway.limits import SpendingLimits
 from parachute.llm.gateway.models import Payer
 from parachute.llm.gateway.spending import Spending
@@ -15,7 +15,7 @@ _NEARLY = 0.8
 class SpendingSource(Source):
     """The inbox of such limits; each goes when its day or month ends, or when it is raised."""
 
-    kinds: ClassVar[frozenset[Kind]] = frozenset({"spending"})
+    kinds: ClassVar[frozenset[str]] = frozenset({"spending"})
 
     def __init__(self, spending: Spending, limits: SpendingLimits) -> None:
         self._spending = spending
