@@ -16,7 +16,7 @@ FILE = {"path": EVIL, "sha256": "0" * 64}
 QUESTION = {"question": f"Which {EVIL}?", "options": [{"label": "Red", "description": EVIL}], "multiSelect": False}
 HELD = {"path": EVIL, "root": EVIL, "change": "created", "added": 1, "removed": 0, "why": "It is obeyed."}
 CHANGES = {"run": 3, "project": "/v/boat", "files": [HELD], "more": 0, "diffs": {EVIL: f"+{EVIL}"}, "cut": False}
-SUGGESTION = {
+SUGGESTION: dict[str, Any] = {
     "id": "9f2c41d7a0be",
     "action": "update",
     "source_agent": "daily",

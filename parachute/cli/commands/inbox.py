@@ -98,7 +98,7 @@ def _print(page: dict[str, Any], as_json: bool) -> None:
     for problem in page["problems"]:
         print_error(problem)
     if not page["items"]:
-        print_note("Nothing waits for you.")
+        print_note("Nothing needs your decision.")
         return
     for each in page["items"]:
         lines = textwrap.wrap(textwrap.shorten(each["sentence"], _LISTED, placeholder=" …"), _WIDTH - 10)

@@ -13,4 +13,7 @@ def _lines(details: Mapping[str, Any]) -> list[str]:
 
 @kind(lines=_lines)
 def card(item: Item) -> Card:
-    return words(item, f"{name(item.title)}.")
+    details = item.details
+    subject = "This computer" if details["subject"] == "computer" else name(details["subject"])
+    when = "today" if details["per"] == "day" else f"this {name(details['per'])}"
+    return words(item, f"{subject} has used {details['used']} of {details['limit']} {when}.")
