@@ -43,6 +43,7 @@ def opened(person: Person, *items: Item) -> tuple[Page, list[dict[str, Any]]]:
     answered: list[dict[str, Any]] = []
     serve(person.page, [as_shown(each) for each in items], answered)
     page = person.open("inbox")
+    page.reload()  # the stream of the computer itself is open since the sign-in
     expect(page.get_by_role("article")).to_have_count(len(items))
     return page, answered
 
