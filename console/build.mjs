@@ -39,6 +39,16 @@ const generated = {
         resolveDir: source,
       };
     });
+    // A kind of item is there because its file is.
+    builder.onLoad({ filter: /^screens:cards$/, namespace: "generated" }, async () => {
+      const names = (await readdir(join(source, "screens", "inbox", "cards"))).map((name) => name.replace(/\.tsx$/, "")).sort();
+      const imports = names.map((name) => `import { card as ${name} } from "./screens/inbox/cards/${name}";`);
+      return {
+        contents: `${imports.join("\n")}\nexport const CARDS = { ${names.join(", ")} };`,
+        loader: "ts",
+        resolveDir: source,
+      };
+    });
     // Every screen asks for what stands at the start, which is then one file: without this each part that some screens use
     // and others do not would be a file of its own, and twenty would be fetched before anything is shown.
     builder.onLoad({ filter: /[/\\]screens[/\\][^/\\]+[/\\]screen\.tsx$/ }, async ({ path }) => ({

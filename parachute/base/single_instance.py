@@ -37,3 +37,18 @@ def single_instance(path: Path) -> Iterator[bool]:
         os.ftruncate(descriptor, 0)
     finally:
         os.close(descriptor)
+
+
+def is_taken(path: Path) -> bool:
+    """Return whether a process holds the lock file, which stays as it is; error: OSError."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False

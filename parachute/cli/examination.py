@@ -8,13 +8,13 @@ from contextlib import suppress
 from msgspec.structs import replace
 
 from parachute.base.errors import InvalidInput, ParachuteError
-from parachute.cli.api import Api
+from parachute.cli.api import Api, quoted
 from parachute.cli.asking import agrees
 from parachute.cli.output import clean, counted, print_error, print_json, print_note, print_table, styled
 from parachute.config.settings.home import Home
 from parachute.ops.doctor.checks import all_checks, named
 from parachute.ops.doctor.computer import Computer
-from parachute.ops.doctor.findings import record
+from parachute.ops.doctor.findings import record, record_repair
 from parachute.ops.doctor.models import Check, Examination, Group, Level
 from parachute.ops.doctor.running import examine, has_problem
 
@@ -83,7 +83,11 @@ def _computer() -> Computer:
     computer = replace(computer, provider=found["provider"], memory=found.get("memory"), meaning=found.get("meaning"))
     unread = [_unread(api, module) for module in ("brain", "daily")]
     known = [files for files in unread if files is not None]
-    return replace(computer, unread=[each for files in known for each in files] if known else None)
+    return replace(
+        computer,
+        unread=[each for files in known for each in files] if known else None,
+        restart_module=lambda name: api.post(f"/api/modules/{quoted(name)}/restart"),
+    )
 
 
 def _unread(api: Api, module: str) -> list[dict[str, str]] | None:
@@ -173,6 +177,8 @@ def _mend(found: list[Examination], *, asks: bool, shows: bool) -> list[dict[str
         elif shows:
             print_error(said)
         done.append({"id": each.id, "done": is_done, "message": said})
+        with suppress(OSError):  # on a full disk the repair counts all the same
+            record_repair(Home.named().root, each.id, said, done=is_done)
     return done
 
 

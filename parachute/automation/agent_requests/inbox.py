@@ -5,13 +5,13 @@ from typing import ClassVar
 
 from parachute.automation.agent_requests.models import AgentRequest
 from parachute.automation.agent_requests.service import AgentRequests
-from parachute.events.inbox.models import ALLOW, DENY, Answer, Item, Kind, Source
+from parachute.events.inbox.models import ALLOW, DENY, Answer, Item, Source
 
 
 class AgentRequestsSource(Source):
     """The inbox of runs that wait; what nobody answers in time is no."""
 
-    kinds: ClassVar[frozenset[Kind]] = frozenset({"agent_run"})
+    kinds: ClassVar[frozenset[str]] = frozenset({"agent_run"})
 
     def __init__(self, requests: AgentRequests) -> None:
         self._requests = requests

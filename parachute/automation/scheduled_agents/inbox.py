@@ -5,13 +5,13 @@ from typing import ClassVar
 
 from parachute.automation.scheduled_agents.models import AgentFile
 from parachute.automation.scheduled_agents.service import ScheduledAgents
-from parachute.events.inbox.models import APPROVE, Answer, Item, Kind, Source
+from parachute.events.inbox.models import APPROVE, Answer, Item, Source
 
 
 class AgentsSource(Source):
     """The inbox of the user's own agents; one that nobody approves does not run."""
 
-    kinds: ClassVar[frozenset[Kind]] = frozenset({"agent"})
+    kinds: ClassVar[frozenset[str]] = frozenset({"agent"})
 
     def __init__(self, agents: ScheduledAgents) -> None:
         self._agents = agents

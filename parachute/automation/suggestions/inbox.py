@@ -6,14 +6,14 @@ from typing import ClassVar
 from parachute.automation.suggestions.models import PENDING_LIMIT, Suggestion, document_of
 from parachute.automation.suggestions.own_targets import OWN_TARGETS
 from parachute.automation.suggestions.service import Suggestions
-from parachute.events.inbox.models import APPROVE, REJECT, Answer, Item, Kind, Source
+from parachute.events.inbox.models import APPROVE, REJECT, Answer, Item, Source
 from parachute.security.keys.models import Capability
 
 
 class SuggestionsSource(Source):
     """The inbox of suggestions; the members of an entry of several are decided about with it."""
 
-    kinds: ClassVar[frozenset[Kind]] = frozenset({"suggestion"})
+    kinds: ClassVar[frozenset[str]] = frozenset({"suggestion"})
 
     def __init__(self, suggestions: Suggestions) -> None:
         self._suggestions = suggestions
@@ -36,6 +36,7 @@ def _item(suggestion: Suggestion) -> Item:
     return Item(
         kind="suggestion",
         key=suggestion.id,
+        called=suggestion.id,
         title=f"{suggestion.action.capitalize()}: {name}",
         source=suggestion.source_agent,
         since=suggestion.timestamp,

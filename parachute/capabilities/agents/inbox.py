@@ -9,14 +9,14 @@ from msgspec import to_builtins
 
 from parachute.capabilities.agents.models import Agent
 from parachute.capabilities.agents.service import Agents
-from parachute.events.inbox.models import APPROVE, Answer, Item, Kind, Source, not_waiting
+from parachute.events.inbox.models import APPROVE, Answer, Item, Source, not_waiting
 from parachute.modules.trees.changes import text_change
 
 
 class AgentsSource(Source):
     """The inbox of agents; one that is not approved works in sandboxes only."""
 
-    kinds: ClassVar[frozenset[Kind]] = frozenset({"chat_agent"})
+    kinds: ClassVar[frozenset[str]] = frozenset({"chat_agent"})
 
     def __init__(self, agents: Agents) -> None:
         self._agents = agents

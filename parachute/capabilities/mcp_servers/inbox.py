@@ -10,7 +10,7 @@ from parachute.capabilities.mcp_servers.catalog import Listed, Review
 from parachute.capabilities.mcp_servers.models import Runnable
 from parachute.capabilities.mcp_servers.service import McpServers
 from parachute.capabilities.mcp_servers.words import described
-from parachute.events.inbox.models import APPROVE, Answer, Item, Kind, Source, not_waiting
+from parachute.events.inbox.models import APPROVE, Answer, Item, Source, not_waiting
 from parachute.modules.runtime.models import OfferedTool
 
 SIGN_IN = "sign_in"
@@ -22,7 +22,7 @@ _SHOWN = 64 * 1024
 class McpServersSource(Source):
     """The inbox of MCP servers; approved here, one reaches what it was allowed before, and nothing at first."""
 
-    kinds: ClassVar[frozenset[Kind]] = frozenset({"mcp_server"})
+    kinds: ClassVar[frozenset[str]] = frozenset({"mcp_server"})
 
     def __init__(self, servers: McpServers) -> None:
         self._servers = servers

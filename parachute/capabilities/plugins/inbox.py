@@ -8,13 +8,13 @@ from parachute.capabilities.plugins.library import Part
 from parachute.capabilities.plugins.models import Contents, Plugin
 from parachute.capabilities.plugins.service import Plugins
 from parachute.capabilities.plugins.shown import consent
-from parachute.events.inbox.models import APPROVE, REJECT, Answer, Item, Kind, Source, not_waiting
+from parachute.events.inbox.models import APPROVE, REJECT, Answer, Item, Source, not_waiting
 
 
 class PluginsSource(Source):
     """The inbox of plugins: texts and programs wait each for themselves."""
 
-    kinds: ClassVar[frozenset[Kind]] = frozenset({"plugin"})
+    kinds: ClassVar[frozenset[str]] = frozenset({"plugin"})
 
     def __init__(self, plugins: Plugins) -> None:
         self._plugins = plugins

@@ -9,14 +9,14 @@ from msgspec import to_builtins
 
 from parachute.capabilities.skills.service import Skills
 from parachute.capabilities.skills.store import FoundSkill
-from parachute.events.inbox.models import APPROVE, Answer, Item, Kind, Source, not_waiting
+from parachute.events.inbox.models import APPROVE, Answer, Item, Source, not_waiting
 from parachute.modules.trees.changes import text_change
 
 
 class SkillsSource(Source):
     """The inbox of skills; one that is not approved is used in sandboxes only."""
 
-    kinds: ClassVar[frozenset[Kind]] = frozenset({"skill"})
+    kinds: ClassVar[frozenset[str]] = frozenset({"skill"})
 
     def __init__(self, skills: Skills) -> None:
         self._skills = skills

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from parachute.chat.network.models import Asked, Choice
 from parachute.chat.network.service import Networks
-from parachute.events.inbox.models import ALWAYS, Answer, Item, Kind, Source, not_waiting
+from parachute.events.inbox.models import ALWAYS, Answer, Item, Source, not_waiting
 
 _ONCE, _NEVER = "once", "never"
 
@@ -13,7 +13,7 @@ _ONCE, _NEVER = "once", "never"
 class HostsSource(Source):
     """The inbox of hosts; one that nobody allows stays refused."""
 
-    kinds: ClassVar[frozenset[Kind]] = frozenset({"host"})
+    kinds: ClassVar[frozenset[str]] = frozenset({"host"})
 
     def __init__(self, networks: Networks) -> None:
         self._networks = networks

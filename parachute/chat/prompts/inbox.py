@@ -9,7 +9,7 @@ from msgspec import to_builtins
 
 from parachute.chat.prompts.approvals import PromptFile, approved_files
 from parachute.config.vault.service import Vault
-from parachute.events.inbox.models import APPROVE, Answer, Item, Kind, Source, not_waiting
+from parachute.events.inbox.models import APPROVE, Answer, Item, Source, not_waiting
 from parachute.modules.trees.changes import text_change
 from parachute.security.approved_prompts import ApprovedPrompts
 
@@ -20,7 +20,7 @@ _WHOLE = 64 * 1024
 class PromptsSource(Source):
     """The inbox of such files; until its words are approved, one steers nothing."""
 
-    kinds: ClassVar[frozenset[Kind]] = frozenset({"prompt"})
+    kinds: ClassVar[frozenset[str]] = frozenset({"prompt"})
 
     def __init__(self, vault: Vault, approvals: ApprovedPrompts) -> None:
         self._vault = vault

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from parachute.chat.repositories.models import Asked, Choice
 from parachute.chat.repositories.service import Repositories
-from parachute.events.inbox.models import ALWAYS, Answer, Item, Kind, Source, not_waiting
+from parachute.events.inbox.models import ALWAYS, Answer, Item, Source, not_waiting
 
 _ONCE, _NEVER = "once", "never"
 
@@ -13,7 +13,7 @@ _ONCE, _NEVER = "once", "never"
 class RepositoriesSource(Source):
     """The inbox of repositories; one that nobody allows stays refused."""
 
-    kinds: ClassVar[frozenset[Kind]] = frozenset({"repository"})
+    kinds: ClassVar[frozenset[str]] = frozenset({"repository"})
 
     def __init__(self, repositories: Repositories) -> None:
         self._repositories = repositories

@@ -13,7 +13,7 @@ from parachute.changes.models import NEVER_APPLIED
 from parachute.changes.reading import Shown, waiting
 from parachute.changes.service import Changes
 from parachute.chat.sessions.service import Sessions
-from parachute.events.inbox.models import Answer, Item, Kind, Source, not_waiting
+from parachute.events.inbox.models import Answer, Item, Source, not_waiting
 
 _APPLY, _THROW_AWAY = "apply", "throw_away"
 _MOST_LINES = 50
@@ -24,7 +24,7 @@ _CHARACTERS = 10_000
 class ChangesSource(Source):
     """The inbox of changes; what nobody answers stays in the view and out of the project."""
 
-    kinds: ClassVar[frozenset[Kind]] = frozenset({"changes"})
+    kinds: ClassVar[frozenset[str]] = frozenset({"changes"})
 
     def __init__(self, changes: Changes, sessions: Sessions) -> None:
         self._changes = changes

@@ -6,7 +6,7 @@ from typing import ClassVar
 from parachute.chat.runs.postponed import is_owners, permission_item, source_of
 from parachute.chat.runs.run import Question, Run
 from parachute.chat.runs.service import Runs
-from parachute.events.inbox.models import ALLOW, DENY, Answer, Item, Kind, Source
+from parachute.events.inbox.models import ALLOW, DENY, Answer, Item, Source
 
 _ANSWER, _SKIP = "answer", "skip"
 _CHARACTERS = 120
@@ -15,7 +15,7 @@ _CHARACTERS = 120
 class RunsSource(Source):
     """The inbox of agents that wait for a person; what nobody answers in time is no, and may be yes for the next try."""
 
-    kinds: ClassVar[frozenset[Kind]] = frozenset({"permission", "question"})
+    kinds: ClassVar[frozenset[str]] = frozenset({"permission", "question"})
 
     def __init__(self, runs: Runs) -> None:
         self._runs = runs

@@ -4,10 +4,11 @@ from typing import Any
 
 import typer
 
+from parachute.base.changed_lines import changed_lines, waiting_lines
 from parachute.base.errors import InvalidInput, NotFound
 from parachute.cli.api import Api, quoted
 from parachute.cli.asking import confirm
-from parachute.cli.changed_files import changed_lines, print_undone, waiting_lines
+from parachute.cli.changed_files import print_undone
 from parachute.cli.commands import JSON, YES, group
 from parachute.cli.identifiers import last_session, whole_session
 from parachute.cli.output import ago, clean, counted, print_answer, print_json, print_note

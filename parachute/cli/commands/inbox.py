@@ -1,6 +1,7 @@
 """`parachute inbox`: everything that waits for you, in one list."""
 
 import http.client
+import textwrap
 from typing import Any
 
 import typer
@@ -8,17 +9,20 @@ import typer
 from parachute.base.errors import InvalidInput, Unavailable
 from parachute.cli.api import Api
 from parachute.cli.asking import ask, can_ask, confirm
-from parachute.cli.changed_files import one_line, waiting_lines
 from parachute.cli.commands import JSON, YES, group
-from parachute.cli.commands.suggestions import shown_suggestion
+from parachute.cli.commands.suggestions import shown_suggestion, with_preview
 from parachute.cli.event_stream import documents
 from parachute.cli.identifiers import short, whole
-from parachute.cli.output import ago, clean, print_answer, print_error, print_json, print_note, print_table
-from parachute.cli.plain import plain_lines
+from parachute.cli.output import ago, clean, print_answer, print_error, print_json, print_note
 from parachute.cli.question import answers_of
+from parachute.events.inbox.card import name
+from parachute.events.inbox.cards import kinds
 
 _ID = typer.Argument(metavar="ID", help="Id of what waits; its beginning is enough.")
 _SECONDS = 120.0
+_WIDTH = 80
+_LISTED = 200
+"""Characters of a sentence in the list."""
 
 
 def _list(context: typer.Context, as_json: bool = JSON) -> None:
@@ -29,8 +33,12 @@ def _list(context: typer.Context, as_json: bool = JSON) -> None:
 
 def show(identifier: str = _ID, as_json: bool = JSON) -> None:
     """Show one item with everything that an answer decides about."""
-    item = _find(Api.find(), identifier)
-    print_answer(item, as_json, _shown(item))
+    api = Api.find()
+    item = _find(api, identifier)
+    if as_json:
+        print_json(item)
+    else:
+        print(_shown(api, item))
 
 
 def answer(
@@ -44,22 +52,22 @@ def answer(
     item = _find(api, identifier)
     if not item["answers"]:
         raise InvalidInput(
-            f"{item['title']} cannot be answered here.",
+            "This cannot be answered here.",
             item["command"] and f"Use `{item['command']}`.",
             key="not_answerable_here",
         )
     if word is not None and word not in item["answers"]:
         raise InvalidInput(f"ANSWER: expected one of {', '.join(item['answers'])}.", key="unknown_answer")
     if not yes and not as_json:
-        print(_shown(item))
+        print(_shown(api, item))
     if word is None:
-        word = _chosen(item["answers"])
+        word = _chosen(item["choices"])
     else:
-        confirm(f"Answer {word!r}?", "Nothing was answered.", yes=yes, as_json=as_json)
+        confirm(f"{_choice(item, word)['label']}?", "Nothing was answered.", yes=yes, as_json=as_json)
     values = answers_of(item["details"]["questions"]) if item["kind"] == "question" and word == "answer" else {}
     body = {"id": item["id"], "hash": item["hash"], "answer": word, "values": values}
     said = api.post("/api/inbox/answer", body, _SECONDS)
-    print_answer(said, as_json, f"{item['title']}: {word}.")
+    print_answer(said, as_json, _choice(item, word)["done"])
 
 
 def watch(as_json: bool = JSON) -> None:
@@ -80,8 +88,6 @@ app = group(show, answer, watch, bare=_list)
 
 def _find(api: Api, identifier: str) -> dict[str, Any]:
     items = {str(item["id"]): item for item in api.get("/api/inbox")["items"]}
-    # `parachute suggestions` calls them by names of their own.
-    items |= {str(each["details"]["id"]): each for each in items.values() if each["kind"] == "suggestion"}
     return dict(items[whole(identifier, items, "item that waits", "`parachute inbox` shows what waits.")])
 
 
@@ -92,28 +98,34 @@ def _print(page: dict[str, Any], as_json: bool) -> None:
     for problem in page["problems"]:
         print_error(problem)
     if not page["items"]:
-        print_note("Nothing waits for you.")
+        print_note("Nothing needs your decision.")
         return
-    rows = [(short(each["id"]), each["title"], each["source"], _since(each)) for each in page["items"]]
-    print_table(["Id", "What waits", "From", "Since"], rows)
+    for each in page["items"]:
+        lines = textwrap.wrap(textwrap.shorten(each["sentence"], _LISTED, placeholder=" …"), _WIDTH - 10)
+        about = [*lines, *textwrap.wrap(_from(each), _WIDTH - 10)]
+        print(clean(f"{short(each['id']):<10}" + "\n".ljust(11).join(about)))
     print_note("`parachute inbox show ID` shows one, `parachute inbox answer ID` answers it.")
 
 
-def _since(item: dict[str, Any]) -> str:
-    return ago(item["since"]) if item["since"] else ""
+def _from(item: dict[str, Any]) -> str:
+    """The source of an item, and how long it has waited."""
+    source = [] if name(item["source"]) in item["sentence"] else [f"from {name(item['source'])}"]
+    return ", ".join([*source, *([ago(item["since"])] if item["since"] else [])])
 
 
-def _shown(item: dict[str, Any]) -> str:
+def _shown(api: Api, item: dict[str, Any]) -> str:
+    lines = textwrap.wrap(f"{short(item['id'])}  {item['sentence']}", _WIDTH, subsequent_indent=" " * 10)
     if item["kind"] == "suggestion":
-        return shown_suggestion(item["details"]) + clean(f"\n  Answers: {', '.join(item['answers'])}")
-    lines = [f"{short(item['id'])}  {item['title']}", f"  From: {item['source']}"]
-    if item["since"]:
-        lines.append(f"  Since: {ago(item['since'])}")
-    # Nothing is cut: an answer covers all of it.
-    text = _changes(item["details"]) if item["kind"] == "changes" else "\n".join(plain_lines(item["details"]))
-    lines += [f"    {line}" for line in text.splitlines()]
+        # The sentence stands for its heading.
+        lines += shown_suggestion(with_preview(api, item["details"])).splitlines()[1:]
+    else:
+        lines += [f"  {about}"] if (about := _from(item)) else []
+        # Nothing is cut: an answer covers all of it.
+        details = [line for each in kinds()[item["kind"]].lines(item["details"]) for line in each.splitlines() or [""]]
+        lines += ["", *(f"    {line}" for line in details)] if details else []
     if item["answers"]:
-        lines.append(f"  Answers: {', '.join(item['answers'])}")
+        width = max(map(len, item["answers"]))
+        lines += ["", "  Answers:", *(f"    {each['answer']:<{width}}  {each['label']}" for each in item["choices"])]
     if item["link"]:
         lines.append(f"  Link: {item['link']}")
     if item["command"]:
@@ -121,24 +133,18 @@ def _shown(item: dict[str, Any]) -> str:
     return clean("\n".join(lines))
 
 
-def _changes(details: dict[str, Any]) -> str:
-    """Return the waiting changes of a run, with the first differences."""
-    lines = waiting_lines(details["files"])
-    if details["more"]:
-        lines.append(f"    … {details['more']} more")
-    for path, difference in details["diffs"].items():
-        lines += ["", one_line(path), *(difference or "").splitlines()] if difference else []
-    return "\n".join(line.removeprefix("    ") for line in lines)
+def _choice(item: dict[str, Any], word: str) -> dict[str, str]:
+    return next(each for each in item["choices"] if each["answer"] == word)
 
 
-def _chosen(answers: list[str]) -> str:
+def _chosen(choices: list[dict[str, str]]) -> str:
     if not can_ask():
         print_note("Nothing was answered. Name one of its answers.")
         raise typer.Exit(3)
-    for number, each in enumerate(answers, 1):
-        print(clean(f"  {number}  {each}"))
+    for number, each in enumerate(choices, 1):
+        print(clean(f"  {number}  {each['label']}"))
     said = ask("A number, or nothing:") or ""
-    if not (said.isascii() and said.isdigit() and 1 <= int(said) <= len(answers)):
+    if not (said.isascii() and said.isdigit() and 1 <= int(said) <= len(choices)):
         print_note("Nothing was answered.")
         raise typer.Exit(1)
-    return answers[int(said) - 1]
+    return choices[int(said) - 1]["answer"]

@@ -8,14 +8,15 @@ from typing import Any
 
 import typer
 
-from parachute.base.errors import InvalidInput, NotFound
+from parachute.base.errors import InvalidInput
+from parachute.base.plain import plain_lines
 from parachute.cli.api import Api, quoted
 from parachute.cli.asking import confirm
 from parachute.cli.commands import JSON, YES, group
 from parachute.cli.commands.schedule import print_runs
 from parachute.cli.identifiers import short, whole
 from parachute.cli.output import ago, clean, local, print_answer, print_error, print_json, print_note
-from parachute.cli.plain import plain_lines
+from parachute.events.inbox.card import name
 from parachute.security.origin import Origin
 
 _ID = typer.Argument(metavar="ID", help="Id of the suggestion; its beginning is enough.")
@@ -27,8 +28,6 @@ _WHOLE = 12
 _SECONDS = 120.0
 _SECONDS_OF_MANY = 3600.0
 _SECONDS_OF_SORTING = 200.0
-_LINES = 12
-_CHARACTERS = 100
 
 
 def list_(
@@ -47,7 +46,7 @@ def list_(
         return
     print(f"{status.capitalize()} suggestions ({found['total']})")
     for each in found["suggestions"]:
-        print(f"\n{shown_suggestion(each, whole=False)}")
+        print(f"\n{shown_suggestion(each, is_brief=True)}")
     if status == "pending":
         print_note("\nDecide with `parachute suggestions approve|reject|modify ID`, or `approve-all`.")
 
@@ -55,7 +54,7 @@ def list_(
 def show(identifier: str = _ID, as_json: bool = JSON) -> None:
     """Show one suggestion: what it changes line by line, and everything that was decided about it."""
     api = Api.find()
-    found = _with_preview(api, _get(api, identifier))
+    found = with_preview(api, _get(api, identifier))
     if as_json:
         print_json(found)
         return
@@ -71,7 +70,7 @@ def show(identifier: str = _ID, as_json: bool = JSON) -> None:
 def approve(identifier: str = _ID, yes: bool = YES, as_json: bool = JSON) -> None:
     """Apply a suggestion, after you have seen it."""
     api = Api.find()
-    found = _with_preview(api, _get(api, identifier))
+    found = with_preview(api, _get(api, identifier))
     _confirm([found], "Apply it?", yes, as_json)
     _decide(api, found, "approve", None, as_json)
 
@@ -174,29 +173,21 @@ def _path(identifier: str) -> str:
 
 def _get(api: Api, identifier: str) -> dict[str, Any]:
     """The suggestion whose id begins so; errors: NotFound, InvalidInput."""
+    # As the inbox calls it.
+    identifier = identifier.removeprefix("suggestion:")
     if len(identifier) < _WHOLE:
         # Those that wait may be older than the newest of all.
         every = [each for status in ("pending", "all") for each in _page(api, status, "", _MOST)["suggestions"]]
         ids = [each["id"] for found in every for each in (found, *(found.get("members") or ()))]
         hint = "`parachute suggestions list --status all` shows all of them."
-        try:
-            identifier = whole(identifier, ids, "suggestion", hint)
-        except NotFound:
-            # The inbox calls it by a name of its own.
-            named = {each["id"]: each["details"]["id"] for each in waiting_suggestions(api)}
-            identifier = named[whole(identifier, named, "suggestion", hint)]
+        identifier = whole(identifier, ids, "suggestion", hint)
     return dict(api.get(_path(identifier)))
 
 
-def waiting_suggestions(api: Api) -> list[dict[str, Any]]:
-    """The items of the inbox that are suggestions."""
-    return [each for each in api.get("/api/inbox")["items"] if each["kind"] == "suggestion"]
-
-
-def _with_preview(api: Api, found: dict[str, Any]) -> dict[str, Any]:
+def with_preview(api: Api, found: dict[str, Any]) -> dict[str, Any]:
     """The suggestion and its members with what each changes."""
     if found.get("members"):
-        return {**found, "members": [_with_preview(api, each) for each in found["members"]]}
+        return {**found, "members": [with_preview(api, each) for each in found["members"]]}
     return {**found, "preview": api.get(f"{_path(found['id'])}/preview")}
 
 
@@ -218,21 +209,22 @@ def _decide(api: Api, found: dict[str, Any], what: str, body: dict[str, Any] | N
     print_answer(done, as_json, f"{short(done['id'])}: {done['status']}.")
 
 
-def shown_suggestion(suggestion: dict[str, Any], *, whole: bool = True) -> str:
-    """One suggestion with what it would change; not `whole`: only the beginning of a long payload."""
-    title = suggestion["title"] or suggestion["target_id"] or "(without a name)"
+def shown_suggestion(suggestion: dict[str, Any], *, is_brief: bool = False) -> str:
+    """One suggestion with what it would change; brief ones do without that."""
+    title = name(suggestion["title"] or suggestion["target_id"] or "")
     target = f"  [{suggestion['target_module']}]" if suggestion["target_module"] else ""
     lines = [f"{short(suggestion['id'])}  {suggestion['action'].capitalize()}: {title}{target}"]
     members: Sequence[dict[str, Any]] = suggestion.get("members") or ()
     for member in members:
-        lines += [f"  {line}" for line in shown_suggestion(member, whole=whole).splitlines()]
-    if preview := suggestion.get("preview"):
-        lines += _changed(preview, whole)
-    elif not members:
-        lines += _payload(suggestion["payload"], whole)
-        lines += _replaced(suggestion.get("before") or {}, suggestion["payload"], whole)
-    if suggestion["modifications"] is not None and not preview:
-        lines += ["  Applied instead:", *_payload(suggestion["modifications"], whole)]
+        lines += [f"  {line}" for line in shown_suggestion(member, is_brief=is_brief).splitlines()]
+    preview = suggestion.get("preview")
+    if preview:
+        lines += _changed(preview)
+    elif not members and not is_brief:
+        lines += _indented(plain_lines(suggestion["payload"]))
+        lines += _replaced(suggestion.get("before") or {}, suggestion["payload"])
+    if suggestion["modifications"] is not None and not preview and not is_brief:
+        lines += ["  Applied instead:", *_indented(plain_lines(suggestion["modifications"]))]
     if suggestion["reasoning"]:
         lines.append(f"  “{' '.join(suggestion['reasoning'].split())}”")
     lines.append(f"  Source: {suggestion['source_agent']} • {ago(suggestion['timestamp'])}")
@@ -246,36 +238,24 @@ def shown_suggestion(suggestion: dict[str, Any], *, whole: bool = True) -> str:
     return clean("\n".join(lines))
 
 
-def _payload(payload: dict[str, Any], whole: bool) -> list[str]:
-    return _cut(plain_lines(payload), whole)
-
-
-def _changed(preview: dict[str, Any], whole: bool) -> list[str]:
+def _changed(preview: dict[str, Any]) -> list[str]:
     """Return the differences, line by line."""
     lines = [line for line in preview["diff"].splitlines() if not line.startswith("@@")]
     problem = [f"  Cannot be applied: {preview['problem']}"] if preview["problem"] else []
-    return [*problem, *_cut(lines, whole)]
+    return [*problem, *_indented(lines)]
 
 
-def _replaced(before: dict[str, Any], payload: dict[str, Any], whole: bool) -> list[str]:
+def _replaced(before: dict[str, Any], payload: dict[str, Any]) -> list[str]:
     """Return the replaced text, line by line."""
     lines = []
-    for name, old in before.items():
-        compared = difflib.unified_diff(_text_lines(old), _text_lines(payload[name]), n=2, lineterm="")
+    for field, old in before.items():
+        compared = difflib.unified_diff(plain_lines(old), plain_lines(payload[field]), n=2, lineterm="")
         # After two lines with names of files.
-        lines += [f"{name}:", *(line for line in list(compared)[2:] if not line.startswith("@@"))]
-    return ["  Replaces:", *_cut(lines, whole)] if lines else []
+        lines += [f"{field}:", *(line for line in list(compared)[2:] if not line.startswith("@@"))]
+    return ["  Replaces:", *_indented(lines)] if lines else []
 
 
-def _text_lines(value: object) -> list[str]:
-    return (value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)).splitlines()
-
-
-def _cut(lines: list[str], whole: bool) -> list[str]:
-    if not whole:
-        lines = [line if len(line) <= _CHARACTERS else f"{line[:_CHARACTERS]}…" for line in lines]
-        if len(lines) > _LINES:
-            lines = [*lines[:_LINES], f"… and {len(lines) - _LINES} more lines"]
+def _indented(lines: list[str]) -> list[str]:
     return [f"    {line}" for line in lines]
 
 

@@ -94,8 +94,10 @@ def back(
 
 def cancel(as_json: bool = JSON) -> None:
     """Cancel an update that is not put in place yet; nothing has changed."""
-    asyncio.run(Orders(Home.find()).cancel())
-    print_answer({"cancelled": True}, as_json, "The update is cancelled. Nothing has changed.")
+    orders = Orders(Home.find())
+    asyncio.run(orders.cancel())
+    still = asyncio.run(orders.situation()).running.name
+    print_answer({"cancelled": True}, as_json, f"Update cancelled. You still run {still}.")
 
 
 app = group(status, back, cancel, bare=update)

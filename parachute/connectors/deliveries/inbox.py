@@ -6,7 +6,7 @@ from typing import ClassVar
 from parachute.connectors.deliveries.service import Deliveries
 from parachute.connectors.deliveries.store import Delivery
 from parachute.connectors.platforms.available import label
-from parachute.events.inbox.models import Answer, Item, Kind, Source
+from parachute.events.inbox.models import Answer, Item, Source
 
 _RETRY, _DISCARD = "retry", "discard"
 
@@ -14,7 +14,7 @@ _RETRY, _DISCARD = "retry", "discard"
 class DeliveriesSource(Source):
     """The inbox of messages that nobody got."""
 
-    kinds: ClassVar[frozenset[Kind]] = frozenset({"delivery"})
+    kinds: ClassVar[frozenset[str]] = frozenset({"delivery"})
 
     def __init__(self, deliveries: Deliveries) -> None:
         self._deliveries = deliveries

@@ -8,13 +8,13 @@ from parachute.connectors.configuration.models import ResponseMode
 from parachute.connectors.pairing.models import PairingRequest
 from parachute.connectors.pairing.service import Approval, Pairing
 from parachute.connectors.platforms.available import label
-from parachute.events.inbox.models import APPROVE, REJECT, Answer, Item, Kind, Source
+from parachute.events.inbox.models import APPROVE, REJECT, Answer, Item, Source
 
 
 class PairingSource(Source):
     """The inbox of strangers; who is not let in stays out."""
 
-    kinds: ClassVar[frozenset[Kind]] = frozenset({"pairing"})
+    kinds: ClassVar[frozenset[str]] = frozenset({"pairing"})
 
     def __init__(self, pairing: Pairing) -> None:
         self._pairing = pairing

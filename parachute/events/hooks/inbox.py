@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from parachute.events.hooks.service import Hooks, Listed
-from parachute.events.inbox.models import APPROVE, Answer, Item, Kind, Source, not_waiting
+from parachute.events.inbox.models import APPROVE, Answer, Item, Source, not_waiting
 
 
 class HooksSource(Source):
     """The inbox of hooks; one that nobody approves does not run."""
 
-    kinds: ClassVar[frozenset[Kind]] = frozenset({"hook"})
+    kinds: ClassVar[frozenset[str]] = frozenset({"hook"})
 
     def __init__(self, hooks: Hooks) -> None:
         self._hooks = hooks

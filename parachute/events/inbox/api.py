@@ -9,7 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from parachute.base import answers
 from parachute.base.services import provided
-from parachute.events.inbox.models import Answer, Item, Kind
+from parachute.events.inbox.card import Choice
+from parachute.events.inbox.cards import kinds
+from parachute.events.inbox.models import Answer, Item
 from parachute.events.inbox.service import Inbox, Page
 from parachute.security.keys.models import Caller
 from parachute.web.access.owner import is_owner
@@ -32,16 +34,21 @@ class ItemAnswer(BaseModel):
 
 
 class ShownItem(answers.Answer, frozen=True):
-    """A thing that waits for the owner; `details` differ by kind, `link` is for whoever may answer."""
+    """A thing that waits for the owner; `details` differ by kind, `link` is for whoever may answer.
+
+    `sentence` says what is asked; `choices` has for each of the `answers` the words of a button, and a sentence for afterwards.
+    """
 
     id: str
-    kind: Kind
+    kind: str
     title: str
+    sentence: str
     source: str
     since: str | None
     session: str | None = field(name="session_id")
     hash: str
     answers: tuple[str, ...]
+    choices: tuple[Choice, ...]
     command: str | None
     details: Mapping[str, Any]
     may_answer: bool
@@ -104,15 +111,18 @@ def _shown(page: Page, caller: Caller, *, is_owner: bool) -> InboxPage:
 
 def shown_item(item: Item, *, may_answer: bool) -> ShownItem:
     """An item for somebody who may answer it, or may not."""
+    card = kinds()[item.kind].card(item)
     return ShownItem(
         id=item.id,
         kind=item.kind,
         title=item.title,
+        sentence=card.sentence,
         source=item.source,
         since=item.since or None,
         session=item.session,
         hash=item.hash,
         answers=item.answers,
+        choices=card.choices,
         command=item.command,
         details=dict(item.details),
         may_answer=may_answer,

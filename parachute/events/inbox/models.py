@@ -6,40 +6,12 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from msgspec import Struct, field
 
 from parachute.base.errors import NotFound
 from parachute.security.keys.models import Caller, Capability
-
-Kind = Literal[
-    "permission",
-    "question",
-    "suggestion",
-    "module",
-    "hook",
-    "mcp_server",
-    "plugin",
-    "agent",
-    "agent_run",
-    "chat_agent",
-    "skill",
-    "host",
-    "repository",
-    "changes",
-    "problem",
-    "prompt",
-    "spending",
-    "pairing",
-    "delivery",
-    "update",
-]
-
-CONFIRMED: frozenset[Kind] = frozenset(
-    ("module", "hook", "mcp_server", "plugin", "agent", "agent_run", "chat_agent", "skill", "prompt", "pairing")
-)
-"""Kinds that let code or instructions in, so that a browser's yes needs its owner's confirmation."""
 
 ALLOW, DENY = "allow", "deny"
 APPROVE, REJECT = "approve", "reject"
@@ -51,12 +23,13 @@ ALWAYS = "always"
 class Item:
     """One thing that waits for the owner.
 
-    `key` is its name among those of its kind, for its source; `source` is who wants it, `since` when it came (ISO 8601 in UTC, empty where nobody
+    `kind` names a file in `cards`; `key` is its name among those of its kind, for its source, and `called` a part of its id
+    that people know it by elsewhere. `source` is who wants it, `since` when it came (ISO 8601 in UTC, empty where nobody
     noted it). `details` is what is decided about, as JSON; `link` is for a browser, and shown to those alone who may answer. Without `answers` the command line decides, with `command`.
     Whoever answers needs each of the `rights` (module, capability), or has to be the owner where `is_owners`.
     """
 
-    kind: Kind
+    kind: str
     key: str
     title: str
     source: str
@@ -68,11 +41,12 @@ class Item:
     session: str | None = None
     command: str | None = None
     link: str | None = None
+    called: str = ""
 
     @cached_property
     def id(self) -> str:
         """The id by which it is answered."""
-        return f"{self.kind}:{hashlib.sha256(self.key.encode(errors='replace')).hexdigest()[:12]}"
+        return f"{self.kind}:{self.called or hashlib.sha256(self.key.encode(errors='replace')).hexdigest()[:12]}"
 
     @cached_property
     def hash(self) -> str:
@@ -86,10 +60,6 @@ class Item:
         if self.is_owners and not is_owner:
             return False
         return all(caller.may(module, capability) for module, capability in self.rights)
-
-    def is_confirmed(self, word: str) -> bool:
-        """Return whether this answer needs a confirmation from a browser."""
-        return word == ALWAYS or (self.kind in CONFIRMED and word not in (DENY, REJECT))
 
 
 class Answer(Struct, frozen=True):
@@ -108,7 +78,7 @@ def not_waiting() -> NotFound:
 class Source(ABC):
     """A part of the computer in which things wait for the owner."""
 
-    kinds: ClassVar[frozenset[Kind]]
+    kinds: ClassVar[frozenset[str]]
 
     @abstractmethod
     async def items(self) -> Sequence[Item]:

@@ -10,7 +10,8 @@ from typing import Any
 
 from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import Conflict, InvalidInput, NotAllowed, ParachuteError
-from parachute.events.inbox.models import Answer, Item, Kind, Source, not_waiting
+from parachute.events.inbox.cards import kinds
+from parachute.events.inbox.models import ALWAYS, DENY, REJECT, Answer, Item, Source, not_waiting
 from parachute.security.audit.service import Audit
 from parachute.security.keys.models import Caller, check_confirmed
 
@@ -55,7 +56,9 @@ class Inbox:
         self._seen_until = max(self._seen_until, self._clock.elapsed() + seconds)
 
     def add(self, *sources: Source) -> None:
-        """Ask further sources from now on."""
+        """Ask further sources from now on, each of which has only kinds that have cards."""
+        for source in sources:
+            assert source.kinds <= kinds().keys(), source
         self._sources += sources
 
     def changed(self) -> None:
@@ -79,9 +82,9 @@ class Inbox:
                 found += result
         return Page(tuple(sorted(found, key=lambda item: (item.since, item.id))), tuple(dict.fromkeys(problems)))
 
-    async def counts(self) -> dict[Kind, int]:
+    async def counts(self) -> dict[str, int]:
         """Return how many things of each kind wait; kinds that cannot be found out are left out."""
-        found: dict[Kind, int] = {}
+        found: dict[str, int] = {}
         for source, result in await self._asked():
             if not isinstance(result, ParachuteError):
                 found |= {kind: sum(item.kind == kind for item in result) for kind in sorted(source.kinds)}
@@ -106,7 +109,7 @@ class Inbox:
                 )
             if not item.may_answer(caller, is_owner=is_owner):
                 raise NotAllowed(f"{item.title} cannot be answered with this key.", key="not_owner")
-            if item.is_confirmed(answer.word):
+            if _is_confirmed(item, answer.word):
                 check_confirmed(caller)
             error: str | None = None
             try:
@@ -174,3 +177,8 @@ class Inbox:
             success=error is None,
             error=error,
         )
+
+
+def _is_confirmed(item: Item, word: str) -> bool:
+    """Return whether this answer needs a confirmation from a browser."""
+    return word == ALWAYS or (kinds()[item.kind].lets_in and word not in (DENY, REJECT))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
-from parachute.events.inbox.models import Answer, Item, Kind, Source, not_waiting
+from parachute.events.inbox.models import Answer, Item, Source, not_waiting
 from parachute.llm.gateway.limits import SpendingLimits
 from parachute.llm.gateway.models import Payer
 from parachute.llm.gateway.spending import Spending
@@ -15,7 +15,7 @@ _NEARLY = 0.8
 class SpendingSource(Source):
     """The inbox of such limits; each goes when its day or month ends, or when it is raised."""
 
-    kinds: ClassVar[frozenset[Kind]] = frozenset({"spending"})
+    kinds: ClassVar[frozenset[str]] = frozenset({"spending"})
 
     def __init__(self, spending: Spending, limits: SpendingLimits) -> None:
         self._spending = spending
@@ -26,20 +26,20 @@ class SpendingSource(Source):
         found = await self._of_everybody()
         for limit in self._limits.all():
             used = await self._spending.used_of(limit)
-            tokens = f"{used.subscription_tokens:,} of {limit.tokens or 0:,} tokens"
             shares = (
-                ("dollars", used.dollars, limit.dollars, f"${used.dollars:.2f} of ${limit.dollars or 0:.2f}"),
-                ("tokens", used.subscription_tokens, limit.tokens, tokens),
+                ("dollars", used.dollars, limit.dollars, "${:,.2f}"),
+                ("tokens", used.subscription_tokens, limit.tokens, "{:,.0f} tokens"),
             )
-            for unit, spent, most, said in shares:
+            for unit, spent, most, shown in shares:
                 if most is not None and spent >= _NEARLY * most:
+                    said = f"{shown.format(spent)} of {shown.format(most)}"
                     found.append(
                         Item(
                             kind="spending",
                             key=f"{limit.subject} {limit.per} {unit}",
                             title=f"{limit.subject} has used {said} of this {limit.per}",
                             source=limit.subject,
-                            details={"is_reached": spent >= most},
+                            details=_details(limit.subject, limit.per, shown, spent, most),
                             command=f"parachute usage limit {limit.subject} --{unit} …",
                         )
                     )
@@ -61,7 +61,7 @@ class SpendingSource(Source):
                         key=setting,
                         title=f"All of this computer together has used {said} of this day",
                         source="computer",
-                        details={"is_reached": spent >= most},
+                        details=_details("computer", "day", shown, spent, most),
                         command=f"parachute config set {setting} …",
                     )
                 )
@@ -70,3 +70,8 @@ class SpendingSource(Source):
     async def answer(self, item: Item, answer: Answer) -> None:
         """Refuse: a limit is raised with its own command."""
         raise not_waiting()
+
+
+def _details(subject: str, per: str, shown: str, spent: float, most: float) -> dict[str, object]:
+    used, limit = shown.format(spent), shown.format(most)
+    return {"subject": subject, "per": per, "used": used, "limit": limit, "is_reached": spent >= most}

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import ClassVar
 
-from parachute.events.inbox.models import APPROVE, REJECT, Answer, Item, Kind, Source
+from parachute.events.inbox.models import APPROVE, REJECT, Answer, Item, Source
 from parachute.modules.registry.models import ModuleStatus, State
 from parachute.modules.registry.service import Modules
 from parachute.modules.registry.staged import StagedModule, StagedModules
@@ -13,7 +13,7 @@ from parachute.modules.registry.staged import StagedModule, StagedModules
 class ModulesSource(Source):
     """The inbox of modules; what one may do is staged to be shown, so that an item names the route that shows it."""
 
-    kinds: ClassVar[frozenset[Kind]] = frozenset({"module"})
+    kinds: ClassVar[frozenset[str]] = frozenset({"module"})
 
     def __init__(self, modules: Modules, staged: StagedModules) -> None:
         self._modules = modules

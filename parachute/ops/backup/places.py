@@ -11,6 +11,9 @@ FOLDER = "backup"
 
 DRILLED = "parachute-drill"
 
+CREATE_LOCK = ".create.lock"
+"""Held by the one command that works with the repository."""
+
 
 class Places(Struct, frozen=True):
     """The folders of one installation; `home` is the state directory."""

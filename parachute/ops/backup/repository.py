@@ -17,7 +17,7 @@ from parachute.config.settings.models import Settings
 from parachute.ops.backup import failures
 from parachute.ops.backup.access import access_of
 from parachute.ops.backup.models import BackupFailed, Locked, Progress, RepositoryMissing, as_pattern
-from parachute.ops.backup.places import Places
+from parachute.ops.backup.places import CREATE_LOCK, Places
 from parachute.ops.backup.restic import Restic
 
 TAG = "parachute"
@@ -78,7 +78,7 @@ class Repository:
     def alone(self) -> Iterator[None]:
         """Hold off other commands of this computer; the locks of one that was cut off are removed. Error: Locked."""
         try:
-            with single_instance(self.places.folder / ".create.lock") as was_cut_off:
+            with single_instance(self.places.folder / CREATE_LOCK) as was_cut_off:
                 if was_cut_off:
                     with contextlib.suppress(RepositoryMissing):
                         self._restic.unlock()

@@ -4,6 +4,7 @@ import asyncio
 from typing import Annotated
 
 from fastapi import APIRouter, Depends
+from msgspec import to_builtins
 from pydantic import BaseModel, ConfigDict, Field
 
 from parachute.base.clock import as_text
@@ -36,12 +37,22 @@ class ShownCheck(BaseModel):
     examined_at: str
 
 
+class ShownRepair(BaseModel):
+    """The receipt of a repair: the check by its id, when it was, whether it succeeded, and what was done."""
+
+    id: str
+    at: str
+    done: bool
+    message: str
+
+
 class Shown(BaseModel):
-    """Findings of the doctor; `examined_at` is the time at which all checks ran last."""
+    """Findings of the doctor; `examined_at` is the time at which all checks ran last, `repairs` are the newest, the latest first."""
 
     examined_at: str | None
     is_examining: bool
     checks: list[ShownCheck]
+    repairs: list[ShownRepair]
 
 
 class Problem(BaseModel):
@@ -109,4 +120,5 @@ def _shown(findings: Findings, examiner: Examiner) -> Shown:
             ShownCheck.model_validate({**each, "is_dismissed": each["key"] in findings.dismissed})
             for each in findings.checks.values()
         ],
+        repairs=[ShownRepair.model_validate(to_builtins(each)) for each in findings.repairs],
     )

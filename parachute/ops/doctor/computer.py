@@ -3,7 +3,7 @@
 import asyncio
 import os
 import pwd
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ class Computer(Struct, frozen=True):
     in `settings_problem`. `supervisor` is what the supervisor reports, None where none answers, with the reason in
     `supervisor_problem`, or with neither where nothing runs. `provider`, `memory` and `meaning` are what core says of its
     model, of notes of conversations and of the search by meaning, None where core is down. `unread` are the files that modules
-    cannot read whole, each with its `path` and the `problem`.
+    cannot read whole, each with its `path` and the `problem`. `restart_module` starts the module of a name anew, None where core is down.
     `entries` are the files of the state directory before anything was read: reading some of them closes them to others.
     """
 
@@ -45,6 +45,7 @@ class Computer(Struct, frozen=True):
     memory: dict[str, Any] | None = None
     meaning: dict[str, Any] | None = None
     unread: list[dict[str, str]] | None = None
+    restart_module: Callable[[str], object] | None = None
     entries: tuple[Entry, ...] = field(default=())
 
     @classmethod

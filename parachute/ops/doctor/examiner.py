@@ -84,6 +84,11 @@ class Examiner:
         """Run checks, or all of them, and write down what they find; error: Unavailable."""
         await self._run(*sorted(names))
 
+    async def repair(self, name: str) -> str:
+        """Mend what a check has found, and look again; errors as those of `fix`."""
+        findings = await asyncio.to_thread(Findings.read, self._home.root)
+        return await self.fix(str(findings.checks.get(name, {}).get("key")))
+
     async def fix(self, key: str) -> str:
         """Mend the problem of this key, and look again; what was done. Errors: NotFound, Conflict, Unavailable."""
         findings = await asyncio.to_thread(Findings.read, self._home.root)

@@ -15,6 +15,8 @@ from parachute.ops.doctor.models import Examination
 
 _FILE = "doctor.json"
 _LIMIT = 4 * 1024 * 1024
+_REPAIRS = 20
+_CHARACTERS = 1000
 
 
 class Finding(Struct, frozen=True):
@@ -29,23 +31,35 @@ class Finding(Struct, frozen=True):
     since: str
     examined_at: str
     hidden_until: str | None = None
+    can_fix: bool = False
+    """A repair of it leaves the server running, so that a device can ask for it."""
 
     def is_hidden(self, now: datetime) -> bool:
         """Return whether the owner does not want to see it yet."""
         return self.hidden_until is not None and datetime.fromisoformat(self.hidden_until) > now
 
 
+class Repair(Struct, frozen=True):
+    """The receipt of a repair: the check, when (ISO 8601 in UTC), whether it succeeded, and what was done."""
+
+    id: str
+    at: str
+    done: bool
+    message: str
+
+
 class Findings(Struct, frozen=True):
     """The problems by the ids of their checks, and when all checks ran last.
 
     `checks` are the last results of all checks in the form for the API, `dismissed` the keys of problems that the owner does
-    not want to hear of as long as they are the same.
+    not want to hear of as long as they are the same, `repairs` the newest receipts, the latest first.
     """
 
     found: dict[str, Finding]
     examined_at: datetime | None = None
     checks: dict[str, dict[str, Any]] = field(default_factory=dict)
     dismissed: frozenset[str] = frozenset()
+    repairs: tuple[Repair, ...] = ()
 
     @classmethod
     def read(cls, root: Path) -> "Findings":
@@ -82,7 +96,16 @@ def record(root: Path, examinations: Iterable[Examination], *, is_whole: bool) -
                 found[each.id] = _finding(each, before.found.get(each.id), as_text(moment))
         # What was solved and comes back is heard of again.
         dismissed = before.dismissed & {check["key"] for check in checks.values()}
-        Findings(found, moment if is_whole else before.examined_at, checks, dismissed).write(root)
+        examined_at = moment if is_whole else before.examined_at
+        replace(before, found=found, examined_at=examined_at, checks=checks, dismissed=dismissed).write(root)
+
+
+def record_repair(root: Path, name: str, message: str, *, done: bool) -> None:
+    """Keep the receipt of a repair; error: OSError."""
+    with locked(root / _FILE):
+        before = Findings.read(root)
+        made = Repair(name, as_text(datetime.now(UTC)), done, message[:_CHARACTERS])
+        replace(before, repairs=(made, *before.repairs)[:_REPAIRS]).write(root)
 
 
 def dismiss(root: Path, key: str, *, is_dismissed: bool) -> bool:
@@ -124,4 +147,5 @@ def _finding(each: Examination, before: Finding | None, moment: str) -> Finding:
         since=before.since if before else moment,
         examined_at=moment,
         hidden_until=before.hidden_until if before else None,
+        can_fix=_can_fix(each),
     )

@@ -6,18 +6,18 @@ from typing import ClassVar
 
 from parachute.base.errors import Conflict
 from parachute.config.settings.home import Home
-from parachute.events.inbox.models import Answer, Item, Kind, Source, not_waiting
+from parachute.events.inbox.models import Answer, Item, Source, not_waiting
 from parachute.ops.doctor.examiner import Examiner
 from parachute.ops.doctor.findings import Finding, hide
 
-_LOOK, _HIDE = "look-again", "hide"
+_REPAIR, _LOOK, _HIDE = "repair", "look-again", "hide"
 _DAYS = 7
 
 
 class ProblemsSource(Source):
     """The inbox of problems; one goes when the doctor finds that it is solved."""
 
-    kinds: ClassVar[frozenset[Kind]] = frozenset({"problem"})
+    kinds: ClassVar[frozenset[str]] = frozenset({"problem"})
 
     def __init__(self, home: Home, examiner: Examiner) -> None:
         self._home = home
@@ -28,7 +28,10 @@ class ProblemsSource(Source):
         return [_item(each) for each in await self._examiner.found()]
 
     async def answer(self, item: Item, answer: Answer) -> None:
-        """Examine it again, or hide it for a week; error: Conflict if it is as it was."""
+        """Repair it, examine it again, or hide it for a week; error: Conflict if it is as it was."""
+        if answer.word == _REPAIR:
+            await self._examiner.repair(item.key)
+            return
         if answer.word == _HIDE:
             if not await asyncio.to_thread(hide, self._home.root, item.key, _DAYS):
                 raise not_waiting()
@@ -54,7 +57,7 @@ def _item(finding: Finding) -> Item:
             "fix": finding.fix,
             _HIDE: f"for {_DAYS} days",
         },
-        answers=(_LOOK, _HIDE),
+        answers=(*((_REPAIR,) if finding.can_fix else ()), _LOOK, _HIDE),
         is_owners=True,
         command=f"parachute doctor {finding.id}{' --fix' if finding.fix else ''}",
     )

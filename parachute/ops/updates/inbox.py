@@ -7,7 +7,7 @@ from typing import ClassVar
 from parachute.base.errors import ParachuteError
 from parachute.base.files import atomic_write
 from parachute.config.settings.home import Home
-from parachute.events.inbox.models import Answer, Item, Kind, Source
+from parachute.events.inbox.models import Answer, Item, Source
 from parachute.ops.updates.journal import Journal
 from parachute.ops.updates.models import IN_PLACE, Phase, Update
 
@@ -17,7 +17,7 @@ _HIDE = "hide"
 class UpdatesSource(Source):
     """The inbox of updates; an item goes when it was seen, or when the next update ends better."""
 
-    kinds: ClassVar[frozenset[Kind]] = frozenset({"update"})
+    kinds: ClassVar[frozenset[str]] = frozenset({"update"})
 
     def __init__(self, home: Home) -> None:
         self._journal = Journal(home.root)

@@ -1,6 +1,7 @@
 """Orders of a person: begin an update, go back, cancel, and show its progress. The supervisor starts it."""
 
 import asyncio
+import contextlib
 import logging
 import shutil
 import sys
@@ -20,6 +21,8 @@ from parachute.supervisor import control
 log = logging.getLogger(__name__)
 
 _ASK_SECONDS = 10.0
+_CANCEL_SECONDS = 10.0
+_POLL_SECONDS = 0.1
 _LEAST_ROOM = 64 << 20
 """With less, it could not even be written down how an update ended."""
 
@@ -104,7 +107,7 @@ class Orders:
         await control.ask(self._home, "update", back=True)
 
     async def cancel(self) -> None:
-        """End an update that is not put in place yet: nothing has changed. Error: Conflict if there is none."""
+        """End an update that is not put in place yet, and wait for its end: nothing has changed. Error: Conflict if there is none."""
         situation = await self.situation()
         if not situation.is_under_way or situation.update is None or situation.update.phase in ENDS:
             raise Conflict("No update is under way.", "It has ended by itself.", key="nothing_under_way")
@@ -117,6 +120,10 @@ class Orders:
         if situation.update.manager == "nixos":
             raise rooted()
         await control.ask(self._home, "update", cancel=True)
+        with contextlib.suppress(TimeoutError):  # its end is told later
+            async with asyncio.timeout(_CANCEL_SECONDS):
+                while await asyncio.to_thread(self._journal.is_held):
+                    await asyncio.sleep(_POLL_SECONDS)
 
     def _check_room(self) -> None:
         free = shutil.disk_usage(self._home.root).free

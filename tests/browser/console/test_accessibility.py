@@ -75,14 +75,10 @@ def test_no_dialog_breaks_a_rule(make_person: MakePerson, house: Household) -> N
         page.keyboard.press("Escape")
         expect(page.get_by_role("dialog")).to_have_count(0)
     page = person.open("inbox")
-    look = page.get_by_role("button", name="Look")
-    expect(look.first).to_be_visible()
-    for number in range(look.count()):
-        look.nth(number).click()
-        expect(page.get_by_role("dialog")).to_be_visible()
-        broken += [f"inbox {number}: {line}" for line in violations(page)]
-        page.keyboard.press("Escape")
-        expect(page.get_by_role("dialog")).to_have_count(0)
+    read = page.get_by_role("button", name="See what it brings")
+    read.click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    broken += [f"inbox, dialog: {line}" for line in violations(page)]
     assert broken == []
 
 

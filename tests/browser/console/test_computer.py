@@ -74,12 +74,12 @@ def test_the_doctor_finds_mends_and_hides(make_person: MakePerson, computer: Com
     open_file.chmod(0o644)
     page = make_person(PHONE).open("computer/doctor")
     expect(page.get_by_text("The doctor is looking at everything.")).to_have_count(0)
-    page.get_by_role("button", name="Examine again").click()
-    problem = page.locator(".computer-problem").filter(has=page.get_by_role("button", name="Mend it")).first
+    page.get_by_role("button", name="Check again").click()
+    problem = page.locator(".computer-problem").filter(has=page.get_by_role("button", name="Repair")).first
     problem.get_by_role("button", name="Hide").click()
     hidden = page.locator(".section", has_text="Hidden").locator(".computer-problem")
     hidden.first.get_by_role("button", name="Show again").click()
-    page.locator(".computer-problem", has_text="hooks.yaml").get_by_role("button", name="Mend it").click()
+    page.locator(".computer-problem", has_text="hooks.yaml").get_by_role("button", name="Repair").click()
     expect(page.locator(".computer-problem", has_text="hooks.yaml")).to_have_count(0)
     assert open_file.stat().st_mode & 0o077 == 0
 
@@ -112,8 +112,8 @@ def test_a_backup_is_made_listed_and_tried(make_person: MakePerson) -> None:
     expect(page.locator(".facts > div", has_text="Last backup").get_by_text("Complete")).to_be_visible()
     page.get_by_role("button", name="Show", exact=True).click()
     expect(page.get_by_role("list", name="Backups").get_by_role("listitem")).to_have_count(1)
-    page.get_by_role("button", name="Try restoring").click()
-    tried = page.locator(".facts > div", has_text="Last tried")
+    page.get_by_role("button", name="Test a restore").click()
+    tried = page.locator(".facts > div", has_text="Last restore test")
     expect(tried.get_by_text("Complete")).to_be_visible(timeout=120_000)
     expect(tried.get_by_text("The computer started from it.")).to_be_visible()
 

@@ -214,10 +214,9 @@ def choose_a_server(page: Page, model: MessagesAPI) -> None:
 
 def allow_the_host(owner: Person) -> None:
     page = owner.open("inbox")
-    page.get_by_role("button", name="Look").click()
-    shown = page.get_by_role("dialog", name="Reach weather.example.org")
+    shown = page.get_by_role("article", name="wants to reach weather.example.org.")
     shown.get_by_role("button", name="Always").click()
-    expect(page.get_by_role("heading", name="Nothing waits for you")).to_be_visible()
+    expect(page.get_by_role("heading", name="Nothing needs your decision")).to_be_visible()
 
 
 def know_somebody(owner: Person) -> None:

@@ -1,6 +1,5 @@
 """Items that wait: each is counted everywhere, read before it is answered, and answered once."""
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -43,50 +42,49 @@ def plugin(house: Household, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 def test_an_empty_inbox_says_what_belongs_there(person: Person, house: Household) -> None:
     page = person.open("inbox")
-    expect(page.get_by_role("heading", name="Nothing waits for you")).to_be_visible()
-    page.get_by_role("link", name="Begin a conversation").click()
+    expect(page.get_by_role("heading", name="Nothing needs your decision")).to_be_visible()
+    page.get_by_role("link", name="Start a conversation").click()
     expect(page.get_by_label("Message", exact=True)).to_be_visible()
 
 
-def test_a_host_is_allowed_once_it_was_looked_at(make_person: MakePerson, house: Household) -> None:
+def test_a_host_is_allowed_for_good_and_that_is_taken_back(make_person: MakePerson, house: Household) -> None:
     page = make_person(PHONE).open("chat")
     house.say("What will the weather be?", tool_use("Bash", FETCH), text("I have asked."))
     expect(page.get_by_label("1 waits").last).to_be_visible()
     page.get_by_role("navigation", name="More").get_by_role("link", name="Waiting").click()
-    page.get_by_role("button", name="Look").click()
-    shown = page.get_by_role("dialog", name="Reach weather.example.org")
-    expect(shown).to_contain_text("weather.example.org")
-    shown.get_by_role("button", name="Always").click()
-    expect(page.get_by_role("heading", name="Nothing waits for you")).to_be_visible()
-    allowed = house.ask("GET", "/api/status")
-    assert allowed
-    assert house.waiting() == []
+    shown = page.get_by_role("article", name="wants to reach weather.example.org.")
+    expect(shown.get_by_role("button", name="Allow for this conversation")).to_be_visible()
+    shown.get_by_role("button", name="Always in chats without a workspace").click()
+    expect(page.get_by_role("heading", name="Nothing needs your decision")).to_be_visible()
+    assert [each["choice"] for each in house.ask("GET", "/api/network/decisions")["decisions"]] == ["always"]
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_text("Undone.")).to_be_visible()
+    assert house.ask("GET", "/api/network/decisions")["decisions"] == []
 
 
 def test_a_question_is_answered_on_one_device_and_gone_on_the_other(make_person: MakePerson, house: Household) -> None:
     one, other = make_person(PHONE).open("inbox"), make_person().open("inbox")
     furnish_question(house)
     for page in (one, other):
-        page.get_by_role("button", name="Look").click()
-        expect(page.get_by_role("dialog")).to_contain_text("Which colour should the hull have?")
+        expect(page.get_by_role("article")).to_contain_text("Which colour should the hull have?")
     answer = one.get_by_role("button", name="Answer", exact=True)
     expect(answer).to_be_disabled()
     one.get_by_label("Navy blue").check()
     answer.click()
     for page in (one, other):
-        expect(page.get_by_role("dialog")).to_have_count(0)
-        expect(page.get_by_role("heading", name="Nothing waits for you")).to_be_visible()
+        expect(page.get_by_role("article")).to_have_count(0)
+        expect(page.get_by_role("heading", name="Nothing needs your decision")).to_be_visible()
 
 
 @at_both_sizes
 def test_a_held_change_is_shown_as_a_difference_and_applied(person: Person, house: Household) -> None:
     write_plan(house)
     page = person.open("inbox")
-    page.get_by_role("button", name="Look").click()
-    shown = page.get_by_role("dialog")
+    shown = page.get_by_role("article", name="wants to change plan.md in boat.")
+    shown.get_by_text("plan.md +").click()
     expect(shown.get_by_text("Sand the hull")).to_be_visible()
     shown.get_by_role("button", name="Apply", exact=True).click()
-    expect(page.get_by_role("heading", name="Nothing waits for you")).to_be_visible()
+    expect(page.get_by_role("heading", name="Nothing needs your decision")).to_be_visible()
     plan = house.computer.vault / "Projects" / "boat" / "plan.md"
     assert "Sand the hull" in plan.read_text()
     plan.unlink()
@@ -95,19 +93,19 @@ def test_a_held_change_is_shown_as_a_difference_and_applied(person: Person, hous
 def test_a_suggestion_is_turned_down(person: Person, house: Household) -> None:
     propose_note(house)
     page = person.open("inbox")
-    page.get_by_role("button", name="Look").click()
-    shown = page.get_by_role("dialog", name=re.compile("Kevin"))
+    shown = page.get_by_role("article", name="A conversation suggests changing Kevin in brain.")
     expect(shown).to_contain_text("Sails to Helgoland in May.")
     shown.get_by_role("button", name="Reject").click()
-    expect(page.get_by_role("heading", name="Nothing waits for you")).to_be_visible()
+    expect(page.get_by_role("heading", name="Nothing needs your decision")).to_be_visible()
 
 
 def test_escape_closes_and_changes_nothing(make_person: MakePerson, house: Household, plugin: None) -> None:
     page = make_person().open("inbox")
-    look = page.get_by_role("button", name="Look")
+    look = page.get_by_role("button", name="See what it brings")
+    expect(page.get_by_role("button", name="Approve")).to_have_count(0)
     look.focus()
     page.keyboard.press("Enter")
-    shown = page.get_by_role("dialog", name="Programs of the plugin sailing")
+    shown = page.get_by_role("dialog", name="The plugin sailing wants to run programs.")
     expect(shown).to_contain_text("hook UserPromptSubmit")
     page.keyboard.press("Escape")
     expect(shown).to_have_count(0)

@@ -36,7 +36,7 @@ def test_what_begins_to_wait_is_shown_by_the_device(make_person: MakePerson, com
     expect(page.get_by_role("switch", name="Notify me")).to_be_checked()
     # What waits already is no news.
     person.open("inbox")
-    expect(page.get_by_role("heading", name="Nothing waits for you")).to_be_visible()
+    expect(page.get_by_role("heading", name="Nothing needs your decision")).to_be_visible()
     assert page.evaluate(SHOWN) == ""
     servers = {"mcpServers": {"tides": {"command": "python3", "args": ["tides.py"]}}}
     (computer.vault / ".mcp.json").write_text(json.dumps(servers))

@@ -52,11 +52,11 @@ def test_the_last_lists_are_read_offline(make_person: MakePerson, house: Househo
     page.reload()
     expect(page.get_by_text("Which colour should the hull have?")).to_be_visible()
     expect(page.get_by_text("The computer does not answer.")).to_be_visible()
-    page.get_by_role("button", name="Look").click()
     page.get_by_label("White").check()
     page.get_by_role("button", name="Answer", exact=True).click()
-    expect(page.get_by_role("dialog").get_by_role("alert")).to_contain_text("The computer does not answer")
-    page.keyboard.press("Escape")
+    expect(page.get_by_role("status", name="Notes").get_by_role("alert")).to_contain_text(
+        "The computer does not answer"
+    )
     assert len(house.waiting()) == 1, "nothing is answered later, without its owner"
     person.context.set_offline(False)
     expect(page.get_by_text("The computer does not answer. What you see")).to_have_count(0)

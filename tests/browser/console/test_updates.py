@@ -53,8 +53,8 @@ def test_one_is_refused_one_stays_and_is_taken_back(
     # A server that has just started has confirmed nobody.
     person.sign_in()
     page = person.open("computer/updates")
-    page.get_by_role("button", name="Go back to the version before").click()
-    page.get_by_role("dialog").get_by_role("button", name="Go back to the version before").click()
+    page.get_by_role("button", name="Go back to the previous version").click()
+    page.get_by_role("dialog").get_by_role("button", name="Go back to the previous version").click()
     expect(page.get_by_text("sessions.db is as it was before the update")).to_be_visible(timeout=MINUTES)
     assert httpx2.get(f"{computer.url}/api/health", timeout=60, **PLAIN).json()["version"] == "0.1.0"
     # The server ends in between: what is asked then is asked again.

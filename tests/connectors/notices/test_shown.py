@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from parachute.connectors.notices.shown import shown
-from parachute.events.inbox.models import ALLOW, APPROVE, DENY, REJECT, Item, Kind
+from parachute.events.inbox.models import ALLOW, APPROVE, DENY, REJECT, Item
 
 
-def item(kind: Kind, **fields: Any) -> Item:
+def item(kind: str, **fields: Any) -> Item:
     """An item of the inbox."""
     return Item(kind=kind, key="1", title="Title", source="Source", **fields)
 

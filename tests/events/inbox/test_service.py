@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import pytest
 
 from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound, Unavailable
-from parachute.events.inbox.models import ALLOW, DENY, Answer, Item, Kind, Source
+from parachute.events.inbox.models import ALLOW, DENY, Answer, Item, Source
 from parachute.events.inbox.service import Inbox
 from parachute.security.audit.service import Audit
 from parachute.security.keys.models import Caller, Scope
@@ -21,7 +21,7 @@ WRITER = Caller("key", "guest", (Scope.parse("*:read,write"),))
 class Permissions(Source):
     """A source whose items are set by the test; `gate` holds an answer back."""
 
-    kinds: ClassVar[frozenset[Kind]] = frozenset({"permission"})
+    kinds: ClassVar[frozenset[str]] = frozenset({"permission"})
 
     def __init__(self) -> None:
         self.waiting: dict[str, Item] = {}
@@ -48,7 +48,7 @@ class Permissions(Source):
 class Damaged(Source):
     """A source that cannot be read."""
 
-    kinds: ClassVar[frozenset[Kind]] = frozenset({"module"})
+    kinds: ClassVar[frozenset[str]] = frozenset({"module"})
 
     async def items(self) -> Sequence[Item]:
         raise InvalidInput("modules.yaml cannot be read.")

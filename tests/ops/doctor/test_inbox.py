@@ -112,7 +112,7 @@ async def test_a_module_that_was_mended_is_no_problem_any_more(watched: Watched)
 async def test_what_is_hidden_comes_back_after_its_time_or_when_it_was_solved_meanwhile(watched: Watched) -> None:
     watched.note("settings", problem("It is broken.", "Mend it.", fix=Fix("Mend it.", str)))
     (item,) = await watched.items()
-    assert (item.command, item.answers) == ("parachute doctor settings --fix", ("look-again", "hide"))
+    assert (item.command, item.answers) == ("parachute doctor settings --fix", ("repair", "look-again", "hide"))
     await watched.answer(item, "hide")
     assert await watched.items() == []
     watched.note("settings", problem("It is broken.", "Mend it."))

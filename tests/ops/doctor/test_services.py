@@ -12,7 +12,9 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from parachute.base.errors import ParachuteError
+from parachute.base.single_instance import single_instance
 from parachute.config.settings.checking import ConfigError
+from parachute.ops.backup.places import CREATE_LOCK
 from parachute.security.kill_switch.switch import KillSwitch
 from parachute.supervisor import backup_units, installed
 from parachute.supervisor.logs import LIMIT, older
@@ -381,6 +383,34 @@ def test_leftovers_are_found_and_removed(machine: Machine) -> None:
     assert all(path.exists() for path in (*mine, mine[0] / "important.txt", fresh))
     machine.well("leftovers", environment=variables)
     assert found.fix.apply() == "0 of them are gone."
+
+
+def test_the_copy_of_a_drill_that_was_cut_off_is_removed_unless_one_is_at_work(machine: Machine) -> None:
+    machine.root = Path("/")
+    machine.settings = {"backup": {"repository": str(machine.folder / "backups")}}
+    copy = machine.home.root / "backup" / "parachute-drill"
+    (copy / "vault").mkdir(parents=True)
+    (copy / "vault" / "note.md").write_text("restored")
+    with single_instance(copy.parent / CREATE_LOCK):
+        machine.well("leftovers")
+    found = machine.warns("leftovers")
+    assert found.details == (str(copy),)
+    assert found.fix is not None
+    assert found.fix.apply() == "1 of them are gone."
+    assert not copy.exists()
+    machine.well("leftovers")
+    machine.well("private-files")
+
+
+def test_a_module_that_failed_is_started_again(machine: Machine) -> None:
+    failed = {"name": "module@brain", "state": "failed", "process": None, "reason": "it ended", "failure": None}
+    told = status(units=[failed])
+    assert machine.accuses("running", supervisor=told).fix is None, "core is asked to do it"
+    restarted: list[str] = []
+    fix = machine.accuses("running", supervisor=told, restart_module=restarted.append).fix
+    assert fix is not None
+    fix.apply()
+    assert restarted == ["brain"]
 
 
 def test_a_socket_that_is_served_is_none(machine: Machine) -> None:

@@ -2,7 +2,7 @@
 import type { Resource } from "~/state/resource";
 import { api } from "~/api/client";
 import { Button } from "~/components/button";
-import { Ago, Badge, Empty, Loaded, Progress, Section } from "~/components/layout";
+import { Ago, Badge, Empty, Loaded, Progress, Row, Section } from "~/components/layout";
 import { useResource } from "~/state/resource";
 import { toast } from "~/state/toasts";
 import type { Check, Examination } from "./models";
@@ -15,12 +15,13 @@ export function Doctor() {
   const examine = async () => found.set(await api.post("/api/doctor/examine"));
   return (
     <Loaded of={found}>
-      {({ examined_at, is_examining, checks }) => {
+      {({ examined_at, is_examining, checks, repairs }) => {
         const urgent = (check: Check) => check.result === "problem" || check.result === "warning";
         const sorted = [...checks].sort((one, other) => WORST_FIRST.indexOf(one.result) - WORST_FIRST.indexOf(other.result));
         const open = sorted.filter((check) => urgent(check) && !check.is_dismissed);
         const dismissed = sorted.filter((check) => urgent(check) && check.is_dismissed);
         const rest = sorted.filter((check) => !urgent(check));
+        const skipped = rest.filter(({ result }) => result === "skipped").length;
         const again = <Button label={t("examine")} icon="refresh" onPress={examine} disabled={is_examining} />;
         return (
           <>
@@ -59,7 +60,10 @@ export function Doctor() {
             )}
             {rest.length > 0 && (
               <details class="fold">
-                <summary>{t("other_checks", { n: rest.length })}</summary>
+                <summary>
+                  {t("other_checks", { n: rest.length - skipped })}
+                  {skipped > 0 && `, ${t("skipped_checks", { n: skipped })}`}
+                </summary>
                 <ul class="rows">
                   {rest.map((check) => (
                     <li key={check.id} class="row">
@@ -75,10 +79,34 @@ export function Doctor() {
                 </ul>
               </details>
             )}
+            {repairs.length > 0 && <Repairs repairs={repairs} checks={checks} />}
           </>
         );
       }}
     </Loaded>
+  );
+}
+
+/** Receipts of the last repairs. */
+function Repairs({ repairs, checks }: Pick<Examination, "repairs" | "checks">) {
+  return (
+    <details class="fold">
+      <summary>{t("repairs")}</summary>
+      <ul class="rows">
+        {repairs.map(({ id, at, done, message }) => (
+          <Row
+            key={at + id}
+            title={checks.find((check) => check.id === id)?.title ?? id}
+            badges={<Badge text={t(done ? "repaired" : "not_repaired")} kind={done ? "good" : "danger"} />}
+            text={
+              <>
+                <bdi>{message}</bdi> · <Ago time={at} />
+              </>
+            }
+          />
+        ))}
+      </ul>
+    </details>
   );
 }
 

@@ -5,6 +5,7 @@ import { Button } from "~/components/button";
 import { confirm } from "~/components/dialog";
 import { Ago, Badge, Facts, Loaded, Notice, Progress, Section } from "~/components/layout";
 import { useResource } from "~/state/resource";
+import { toast } from "~/state/toasts";
 import type { Update, UpdateCheck, Updates as Found } from "./models";
 import { t } from "./texts";
 
@@ -32,8 +33,9 @@ export function Updates() {
     setTimeout(() => void found.reload(), AGAIN);
   };
   const cancel = async () => {
-    await api.delete("/api/updates/running");
-    await found.reload();
+    const ended = await api.delete("/api/updates/running");
+    found.set(ended);
+    if (ended.update?.phase === "cancelled") toast(t("update_cancelled", { version: ended.running.name }));
   };
   // While the server is being replaced, what was shown last stays.
   const shown = found.value && isUnderWay ? { ...found, error: undefined } : found;

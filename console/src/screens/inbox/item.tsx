@@ -1,71 +1,114 @@
-/** One thing that waits, with all that an answer decides about. */
+/** One item as a card: what is asked, all that an answer decides about, and its answers as buttons. */
 import { useState } from "preact/hooks";
 import { Button, LinkButton } from "~/components/button";
-import { Details } from "~/components/details";
 import { Dialog } from "~/components/dialog";
-import { Notice } from "~/components/layout";
-import { type Question, Questions } from "~/components/questions";
-import { type Suggestion, SuggestionBody } from "~/components/suggestion";
-import { answer, type Item } from "~/state/inbox";
+import { useId } from "~/components/ids";
+import { Icon } from "~/components/icons";
+import { Ago, Notice } from "~/components/layout";
 import { to } from "~/state/router";
-import { toast } from "~/state/toasts";
-
+import { Filled, type Values } from "./card";
+import { give, type Shown } from "./kinds";
 import { t } from "./texts";
 
-const YES = new Set(["approve", "allow", "apply", "always", "once", "answer", "sign_in"]);
+const NOES = new Set(["deny", "reject"]);
 
-/** The word of an answer for a person; a grant such as `allow Bash(git:*)` names what it allows. */
-function label(word: string): string {
-  const [first = word, ...grant] = word.split(" ");
-  const known = t(first as "approve");
-  return grant.length ? `${known}: ${grant.join(" ")}` : known;
+export function ItemCard({ shown, onRead }: { shown: Shown; onRead: () => void }) {
+  const { item, card, parts, template } = shown;
+  const [values, setValues] = useState<Values>({});
+  const heading = useId();
+  const words = card.isRead ? item.answers.filter((word) => NOES.has(word)) : item.answers;
+  return (
+    <article class="card" aria-labelledby={heading}>
+      <header class="card-header">
+        <Icon name={card.icon} />
+        <h2 id={heading}>
+          <Filled text={template} parts={parts} />
+        </h2>
+      </header>
+      <Since shown={shown} />
+      {!card.isRead && card.Body && <card.Body item={item} values={values} onChange={setValues} />}
+      <Rest shown={shown} />
+      <footer class="card-actions">
+        <Answers shown={shown} words={words} values={values} isPlain={card.isRead} />
+        {card.isRead && card.Body && <Button label={card.t("read" as never)} kind="primary" onPress={onRead} />}
+      </footer>
+    </article>
+  );
 }
 
-export function ItemDialog({ item, onClose }: { item: Item; onClose: () => void }) {
-  const [values, setValues] = useState<Record<string, string | string[]>>({});
-  const questions = item.kind === "question" ? (item.details.questions as Question[]) : [];
-  const give = async (word: string) => {
-    await answer(item, word, word === "answer" ? values : undefined);
-    toast(t("answered", { title: item.title }));
-    onClose();
-  };
-  const isComplete = questions.every(({ question }) => values[question]?.length);
-  const { questions: _, ...details } = item.details;
+export function ItemDialog({ shown, onClose }: { shown: Shown; onClose: () => void }) {
+  const { item, card, sentence } = shown;
+  const [values, setValues] = useState<Values>({});
   return (
     <Dialog
-      title={item.title}
+      title={sentence}
       onClose={onClose}
       isWide
-      actions={
-        item.may_answer && (
-          <>
-            {[...item.answers].reverse().map((word) => (
-              <Button
-                key={word}
-                label={label(word)}
-                kind={YES.has(word) && word === item.answers[0] ? "primary" : "plain"}
-                disabled={word === "answer" && !isComplete}
-                onPress={() => give(word)}
-              />
-            ))}
-          </>
-        )
-      }
+      actions={<Answers shown={shown} words={item.answers} values={values} onDone={onClose} />}
     >
-      {questions.length > 0 && <Questions questions={questions} values={values} onChange={setValues} />}
-      {item.kind === "suggestion" ? (
-        <SuggestionBody suggestion={item.details as unknown as Suggestion} />
-      ) : (
-        <Details value={questions.length ? details : item.details} />
-      )}
-      {item.link && <LinkButton label={t("open")} icon="link" href={item.link} isElsewhere />}
-      {item.session_id && <LinkButton label={t("conversation")} icon="chat" href={to("chat", [item.session_id])} />}
-      {!item.may_answer && (
+      <Since shown={shown} />
+      {card.Body && <card.Body item={item} values={values} onChange={setValues} />}
+      <Rest shown={shown} />
+    </Dialog>
+  );
+}
+
+interface AnswersProps {
+  shown: Shown;
+  words: readonly string[];
+  values: Values;
+  isPlain?: boolean;
+  onDone?: () => void;
+}
+
+/** Its answers, the first of them last, where the thumb is. */
+function Answers({ shown, words, values, isPlain, onDone }: AnswersProps) {
+  const { item, card, label } = shown;
+  if (!item.may_answer) return null;
+  const press = async (word: string) => {
+    await give(shown, word, word === "answer" ? values : undefined);
+    onDone?.();
+  };
+  return (
+    <>
+      {[...words].reverse().map((word) => (
+        <Button
+          key={word}
+          label={label(word)}
+          kind={!isPlain && word === item.answers[0] ? "primary" : "plain"}
+          disabled={word === "answer" && !card.isComplete?.(item, values)}
+          onPress={() => press(word)}
+        />
+      ))}
+    </>
+  );
+}
+
+function Since({ shown: { item } }: { shown: Shown }) {
+  if (!item.since) return null;
+  return (
+    <p class="muted">
+      <Ago time={item.since} />
+    </p>
+  );
+}
+
+/** Ways to other places, and why it cannot be answered here. */
+function Rest({ shown: { item, card } }: { shown: Shown }) {
+  const mends = card.mends?.(item);
+  return (
+    <>
+      <div class="buttons">
+        {item.link && <LinkButton label={t("open")} icon="link" href={item.link} isElsewhere />}
+        {item.session_id && <LinkButton label={t("conversation")} icon="chat" href={to("chat", [item.session_id])} />}
+        {mends && <LinkButton label={card.t(mends.key as never)} href={mends.href} />}
+      </div>
+      {!item.may_answer && item.answers.length > 0 && (
         <Notice kind="warning">
           <p>{t("not_yours")}</p>
         </Notice>
       )}
-      {item.answers.length === 0 && item.command && <p>{t("only_here", { command: item.command })}</p>}
-    </Dialog>
+      {item.answers.length === 0 && item.command && !mends && <p>{t("only_here", { command: item.command })}</p>}
+    </>
   );
 }

@@ -6,7 +6,10 @@ import stat
 import time
 from pathlib import Path
 
+from parachute.base.single_instance import is_taken
 from parachute.base.unfinished import find_unfinished
+from parachute.ops.backup.leftovers import clear
+from parachute.ops.backup.places import CREATE_LOCK, Places
 from parachute.ops.doctor.computer import Computer
 from parachute.ops.doctor.models import Fix, Group, Result, check, ok, warning
 from parachute.ops.doctor.present import present
@@ -17,7 +20,7 @@ _OLD = 24 * 60 * 60
 
 @check("Leftovers", Group.SERVICES)
 def examine(computer: Computer) -> Result:
-    found = [*_sockets(computer), *_unfinished(computer), *_agent_folders(computer)]
+    found = [*_sockets(computer), *_unfinished(computer), *_agent_folders(computer), *_drilled(computer)]
     if not found:
         return ok("No leftovers.")
     count = f"{len(found)} files and folders are" if len(found) > 1 else "A file or folder is"
@@ -27,7 +30,7 @@ def examine(computer: Computer) -> Result:
         details=tuple(str(path) for path in found[:20]),
         fix=Fix(
             f"Remove {len(found)} leftover{'s' if len(found) > 1 else ''}: unused sockets, unfinished copies, scratch "
-            "folders.",
+            "folders, the copy of a drill that was cut off.",
             lambda: _remove(computer),
         ),
     )
@@ -75,6 +78,15 @@ def _agent_folders(computer: Computer) -> list[Path]:
     return found
 
 
+def _drilled(computer: Computer) -> list[Path]:
+    """The copy of a drill that was cut off; not while a backup command is at work."""
+    if computer.settings is None:
+        return []
+    places = Places(computer.home.root, computer.settings.vault)
+    is_left = places.drilled.is_dir() and not is_taken(places.drilled.parent / CREATE_LOCK)
+    return [places.drilled] if is_left else []
+
+
 def _is_old(status: os.stat_result) -> bool:
     return time.time() - status.st_mtime > _OLD
 
@@ -92,4 +104,7 @@ def _remove(computer: Computer) -> str:
             path.unlink()
         folder.rmdir()
         count += 1
+    for folder in _drilled(computer):
+        clear(computer.home)
+        count += not folder.exists()
     return f"{count} of them are gone."

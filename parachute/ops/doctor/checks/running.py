@@ -3,8 +3,10 @@
 from typing import Any
 
 from parachute.ops.doctor.computer import Computer
-from parachute.ops.doctor.models import Group, Result, check, ok, problem, warning
+from parachute.ops.doctor.models import Fix, Group, Result, check, ok, problem, warning
 from parachute.ops.doctor.systemd import is_installed
+
+_MODULE = "module@"
 
 
 @check("What runs", Group.SERVICES)
@@ -35,11 +37,29 @@ def examine(computer: Computer) -> Result:
             details=failed,
         )
     if failed:
-        names = ", ".join(line.partition(":")[0] for line in failed)
+        names = [line.partition(":")[0] for line in failed]
         return problem(
-            f"What has failed and was given up: {names}.", "`parachute logs NAME` shows more.", details=failed
+            f"These parts failed and are not started again: {', '.join(names)}.",
+            "`parachute logs NAME` shows why; `parachute doctor running --fix` starts modules again.",
+            details=failed,
+            fix=_fix(computer, names),
         )
     return ok(f"The computer runs, version {computer.supervisor['main_server_version']}.")
+
+
+def _fix(computer: Computer, names: list[str]) -> Fix | None:
+    """Starting the failed modules again, None if nothing of it is a module."""
+    restart = computer.restart_module
+    modules = [name.removeprefix(_MODULE) for name in names if name.startswith(_MODULE)]
+    if restart is None or not modules:
+        return None
+
+    def start() -> str:
+        for module in modules:
+            restart(module)
+        return f"Started again: {', '.join(modules)}."
+
+    return Fix(f"Start {', '.join(modules)} again.", start)
 
 
 def _is_starting(units: list[dict[str, Any]]) -> bool:

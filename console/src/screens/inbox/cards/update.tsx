@@ -1,0 +1,34 @@
+/** An update that came back, or that nothing watches. */
+import { to } from "~/state/router";
+import { messages } from "~/text/messages";
+import { type BodyProps, type Card, part, Whole } from "../card";
+
+const t = messages({
+  en: {
+    sentence: "{message}",
+    mend: "Open the updates",
+    label_hide: "Hide",
+    done_hide: "The message about the update is hidden.",
+  },
+  de: {
+    sentence: "{message}",
+    mend: "Die Aktualisierungen öffnen",
+    label_hide: "Ausblenden",
+    done_hide: "Die Meldung zur Aktualisierung ist ausgeblendet.",
+  },
+});
+
+const Body = ({ item: { details } }: BodyProps) => (
+  <>
+    <Whole text={details.since} />
+    {details.next ? <p>{String(details.next)}</p> : null}
+  </>
+);
+
+export const card: Card = {
+  icon: "refresh",
+  t,
+  parts: ({ title }) => ({ message: part(title, 500) }),
+  Body,
+  mends: () => ({ key: "mend", href: to("computer", ["updates"]) }),
+};
