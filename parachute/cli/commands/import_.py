@@ -190,7 +190,9 @@ def _follow(api: Api, record: dict[str, Any]) -> dict[str, Any]:
 
 def _print(done: dict[str, Any]) -> None:
     would = "would come" if done["dryRun"] else "came"
-    within = f" with {counted(written, 'document')}" if (written := done.get("documents")) else ""
+    parts = [("documents", "document"), ("attachments", "attached file")]
+    held = [counted(done[name], noun) for name, noun in parts if done.get(name)]
+    within = f" with {' and '.join(held)}" if held else ""
     span = f", from {done['oldest'][:10]} to {done['newest'][:10]}" if done["oldest"] else ""
     print(clean(f"{_brought(done)} {would}{within}{span}."))
     there = done["skipped"] + done["filesSkipped"]

@@ -29,6 +29,7 @@ from parachute.automation.transcription.service import Transcriptions
 from parachute.automation.transcription.store import TranscriptionStore
 from parachute.automation.triage.service import Orchestrator
 from parachute.capabilities.skills.service import Skills
+from parachute.chat.imports.attached import AttachedFiles
 from parachute.chat.imports.folders import ImportFolders
 from parachute.chat.imports.service import Imports
 from parachute.chat.sessions.importing import ImportedSessions
@@ -110,9 +111,11 @@ async def build_automation(
     minutes, clock = installation.settings.agents.approval_minutes, installation.clock
     requests = AgentRequests(agents, modules.hosts, events.events, storage.audit, minutes=minutes, clock=clock)
     lifecycle.closing(requests.close)
+    folders = ImportFolders(storage.vault)
     imports = await lifecycle.start(
         Imports(
-            ImportFolders(storage.vault),
+            folders,
+            AttachedFiles(storage.vault, folders, brought.transcripts),
             brought,
             storage.audit,
             Restoring(SuggestionStore(storage.suggestions)).bring,

@@ -16,6 +16,7 @@ export interface ImportState {
   grown: number;
   beside: number;
   documents: number;
+  attachments: number;
   files: number;
   filesImported: number;
   filesSkipped: number;

@@ -1,15 +1,20 @@
 """Exports of ChatGPT and Claude: their files in an archive, in archives inside of it, or one file alone."""
 
+import contextlib
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from imports.reading import chatgpt, claude, claude_projects, foreign, openwebui
 from imports.reading.archive import Archive, Entry, Refused
+from imports.reading.attached import Attached
 from imports.reading.json_values import OVERSIZED, Readable, elements
 from imports.reading.kind import category_of, is_export_file
 from imports.reading.output import Output
 from imports.upload import Upload
+
+_FILES = "files__"
+"""Beginning of the names of archives with nothing but files, beside those with conversations: as the Privacy Center gives them."""
 
 _ORDER = ("manifest", "conversations", "projects", "memories")
 """Order of reading: the manifest says what there should be, and the memories of projects have their names."""
@@ -26,6 +31,7 @@ class Chats:
         self._output = output
         self._opened = opened
         self._projects = claude_projects.Projects()
+        self._attached = Attached(upload.size, opened)
         self._has_found = False
         self._unknown = 0
         self._is_too_long = False
@@ -61,25 +67,44 @@ class Chats:
             if program := foreign.program_of_archive(archive.entries):
                 raise foreign.refuse(program)
             raise Refused("The archive has no conversations.json.")
+        self._attached.look_into(archive)
         names = {name.rpartition("/")[2] for name in archive.entries}
         for entry in sorted(wanted, key=_rank):
             self.read_json(self._opened(archive, entry), beside=names)
-        others = len(archive.entries) - len(wanted) - len(inner)
+        others = len(archive.entries.keys() - self._attached.used) - len(wanted) - len(inner)
         category = archive.name.rpartition("/")[2]
         self._output.say(left_out={f"other_files:{category}" if category else "other_files": others})
-        for entry in sorted(inner, key=_rank):
-            self._inner(archive, entry)
+        files = [entry for entry in inner if entry.filename.rpartition("/")[2].lower().startswith(_FILES)]
+        with contextlib.ExitStack() as stack:
+            kept = [each for entry in files if (each := stack.enter_context(self._kept(archive, entry)))]
+            for entry in sorted(inner, key=_rank):
+                if entry not in files:
+                    self._inner(archive, entry)
+            for each in kept:
+                self._output.say(left_out={f"other_files:{each.name}": len(each.entries.keys() - self._attached.used)})
+
+    @contextlib.contextmanager
+    def _kept(self, archive: Archive, entry: zipfile.ZipInfo) -> Iterator[Archive | None]:
+        """An archive of files alone, open while the conversations are read that name them."""
+        upload = Upload(self._upload.folder / f"files-{entry.header_offset}")
+        try:
+            self._unpack(archive, entry, upload)
+            try:
+                within = Archive(upload, above=archive, name=entry.filename.rpartition("/")[2])
+            except Refused:
+                self._output.say(left_out={"other_files": 1})
+                yield None
+                return
+            with contextlib.closing(within):
+                self._attached.keep(within)
+                yield within
+        finally:
+            upload.remove()
 
     def _inner(self, archive: Archive, entry: zipfile.ZipInfo) -> None:
         upload = Upload(self._upload.folder / "inner")
-        upload.remove()
-        upload.folder.mkdir()
         try:
-            file = self._opened(archive, entry)
-            size = 0
-            while data := file.read(1024 * 1024):
-                upload.write(size, data)
-                size += len(data)
+            self._unpack(archive, entry, upload)
             try:
                 within = Archive(upload, above=archive, name=entry.filename)
             except Refused:
@@ -94,6 +119,14 @@ class Chats:
             self._output.say(left_out=within.left_out)
         finally:
             upload.remove()
+
+    def _unpack(self, archive: Archive, entry: zipfile.ZipInfo, upload: Upload) -> None:
+        upload.remove()
+        upload.folder.mkdir()
+        file, size = self._opened(archive, entry), 0
+        while data := file.read(1024 * 1024):
+            upload.write(size, data)
+            size += len(data)
 
     def read_json(self, file: Readable, beside: set[str] | None = None) -> None:
         """Read one file; `beside` are the names of those in the archive with it. Errors: Refused, InvalidJson."""
@@ -114,7 +147,7 @@ class Chats:
         """Hand on what an element holds; False for an unknown one."""
         if chatgpt.is_one(value):
             self._expect(chatgpt.SOURCE)
-            for found in chatgpt.read(value):
+            for found in chatgpt.read(value, self._attached):
                 self._output.conversation(found)
         elif openwebui.is_one(value):
             self._expect(openwebui.SOURCE)

@@ -18,6 +18,7 @@ _CONTAINERS_DEEP = 3
 _QUOTE = re.compile(rb'(?<!\\)(?:\\\\)*"')
 _TORN = re.compile(rb"(?:(?<!\\)(?:\\\\)*(\\(?:u[0-9a-fA-F]{0,3})?)|([\xc0-\xff][\x80-\xbf]{0,2}))\Z")
 _TAIL = 64
+_MEMBERS, _LONGEST = 100_000, 300
 _BOM = b"\xef\xbb\xbf"
 
 Event = tuple[str, Any]
@@ -105,6 +106,25 @@ def flag(file: Readable, name: str) -> bool:
     except (ijson.JSONError, UnicodeDecodeError, ValueError):
         pass  # reading it for its content says what is wrong
     return False
+
+
+def texts_of(file: Readable) -> Iterator[tuple[str, str]]:
+    """The members of the outermost object that are texts, a hundred thousand at the most; what is no such thing ends them."""
+    import ijson
+
+    depth, key, count = 0, "", 0
+    try:
+        for event, value in ijson.basic_parse(ShortStrings(file)):
+            if event.startswith("start_"):
+                depth += 1
+            elif event.startswith("end_"):
+                depth -= 1
+            elif event == "map_key" and depth == 1:
+                key, count = value, count + 1
+            elif event == "string" and depth == 1 and count <= _MEMBERS:
+                yield key[:_LONGEST], value[:_LONGEST]
+    except (ijson.JSONError, UnicodeDecodeError, ValueError):
+        return
 
 
 def _elements(events: Iterator[Event], depth: int) -> Iterator[Any]:

@@ -89,7 +89,9 @@ def _new(found: Conversation, brought: Brought) -> int | None:
     place = new = changed = 0
     for message in found.messages:
         if place < len(here) and _is_same(here[place], message):
-            changed += is_newer and here[place].digest != digest(message.text)
+            is_changed = is_newer and here[place].digest != digest(message.text)
+            # Imported before files came along, or from an export without them.
+            changed += is_changed or len(message.files) > here[place].files
             place += 1
         else:
             new += 1
