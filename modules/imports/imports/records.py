@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 from parachute.core import InvalidInput
 from parachute.core.values import convert
 
-Kind = Literal["chatgpt", "claude", "openwebui", "parachute", "obsidian", "brain"]
+Kind = Literal["chatgpt", "claude", "gemini", "librechat", "lmstudio", "openwebui", "parachute", "obsidian", "brain"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 State = Literal["receiving", "waiting", "running", "done", "failed", "cancelled", "interrupted", "undoing", "undone"]
@@ -21,6 +21,8 @@ WHY = {
     "tool_calls": "tool calls and their results",
     "hidden_messages": "messages that were never shown, such as instructions of the other program",
     "thoughts": "what the model wrote to itself",
+    "versions": "of answers and documents the last, or the one that was shown, is imported",
+    "activities": "what was done and not said, such as feedback",
     "unknown_content": "unknown kinds of content",
     "empty_conversations": "nothing was said in them",
     "branches": "a conversation brings its first fifty branches",

@@ -74,7 +74,9 @@ def test_the_privacy_center_gives_files_in_archives_of_their_own(tmp_path: Path)
     assert len(found.attachments[0]) == 5
     assert found.left_out["other_files:Files__u_files_1.zip"] == 1
     assert not list((tmp_path / "upload").glob("files-*"))
-    broken = read(tmp_path, packed({"Conversations__u-part-0001.zip": conversations, "Files__u_files_1.zip": b"no zip"}))
+    broken = read(
+        tmp_path, packed({"Conversations__u-part-0001.zip": conversations, "Files__u_files_1.zip": b"no zip"})
+    )
     assert (broken.errors, len(broken.attachments[0])) == ([], 4)
 
 
@@ -96,7 +98,16 @@ def test_two_files_of_one_name_are_two(tmp_path: Path) -> None:
 
 
 def test_names_lead_nowhere(tmp_path: Path) -> None:
-    for name in ("../../x.png", "/etc/passwd", ".hidden", "a\0b.png", "n" * 999 + ".png", "\ud800", "\u202egnp.exe", " "):
+    for name in (
+        "../../x.png",
+        "/etc/passwd",
+        ".hidden",
+        "a\0b.png",
+        "n" * 999 + ".png",
+        "\ud800",
+        "\u202egnp.exe",
+        " ",
+    ):
         listed = [{"id": "file_00000000aa11", "name": name, "mime_type": "image/png"}]
         (given,) = read(
             tmp_path, archive(tree(node("a", None, text="?", metadata={"attachments": listed})))
@@ -133,7 +144,12 @@ def test_one_file_that_a_million_messages_name_comes_up_to_a_limit(tmp_path: Pat
     assert sum(map(len, found.attachments)) < 25
     assert found.left_out["files"] == 0
     one = [
-        node(f"{n}", f"{n - 1}" if n else None, text="?", metadata={"attachments": [{"id": f"file-{n}", "name": "x.txt"}]})
+        node(
+            f"{n}",
+            f"{n - 1}" if n else None,
+            text="?",
+            metadata={"attachments": [{"id": f"file-{n}", "name": "x.txt"}]},
+        )
         for n in range(600)
     ]
     found = read(tmp_path, archive(tree(*one), **{f"file-{n}-x.txt": b"x" for n in range(600)}))

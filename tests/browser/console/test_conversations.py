@@ -169,7 +169,9 @@ def test_an_export_is_looked_at_imported_and_taken_back(person: Person) -> None:
 
 def test_pictures_of_an_export_stand_in_their_messages(person: Person) -> None:
     picture = {"content_type": "image_asset_pointer", "asset_pointer": "sediment://file_0000aa11"}
-    drawing = b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==")
+    drawing = b64decode(
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
+    )
     attached = {"attachments": [{"id": "file_0000bb22", "name": "roof.pdf", "mime_type": "application/pdf"}]}
     talk = exports.tree(
         exports.node("q", None, kind="multimodal_text", parts=[picture, "Is this a gable?"], metadata=attached),
@@ -178,7 +180,11 @@ def test_pictures_of_an_export_stand_in_their_messages(person: Person) -> None:
         title="Gables",
         name="gable",
     )
-    export = {"conversations.json": json.dumps([talk]), "file_0000aa11-gable.png": drawing, "file_0000bb22.dat": b"%PDF-1"}
+    export = {
+        "conversations.json": json.dumps([talk]),
+        "file_0000aa11-gable.png": drawing,
+        "file_0000bb22.dat": b"%PDF-1",
+    }
     page = person.open("conversations/import")
     file = {"name": "gables.zip", "mimeType": "application/zip", "buffer": exports.packed(export)}  # type: ignore[dict-item]
     page.get_by_label("Export").set_input_files(file)  # type: ignore[arg-type]

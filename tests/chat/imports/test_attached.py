@@ -77,6 +77,14 @@ async def test_what_a_module_may_not_send(server: Server, owner: httpx2.AsyncCli
     from parachute.base.errors import InvalidInput
     from parachute.chat.imports.attached import check_attachment
 
-    for session, name in (("s", "../x"), ("../s", "x"), ("s", ".x"), ("s", ""), ("s", "x" * 201), ("s", "a/b"), ("s", "é" * 180)):
+    for session, name in (
+        ("s", "../x"),
+        ("../s", "x"),
+        ("s", ".x"),
+        ("s", ""),
+        ("s", "x" * 201),
+        ("s", "a/b"),
+        ("s", "é" * 180),
+    ):
         with pytest.raises(InvalidInput):
             check_attachment(session, name)

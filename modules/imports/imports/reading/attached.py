@@ -58,7 +58,9 @@ class Attached:
         self._names, self._endings = {}, {}
         if listed := next((each for each in archive.entries if each.endswith(_NAMES)), None):
             self.used.add(listed)
-            self._names = {_key(entry): name for entry, name in texts_of(self._opened(archive, archive.entries[listed]))}
+            self._names = {
+                _key(entry): name for entry, name in texts_of(self._opened(archive, archive.entries[listed]))
+            }
 
     def find(self, pointer: str, name: str | None = None) -> Attachment | None:
         """The file that a pointer such as `sediment://file_12` means; None where the export has none, or it is too large."""
@@ -66,7 +68,7 @@ class Attached:
         place = self._entries.get(key) or self._kept.get(key)
         if place is None:
             return None
-        archive, entry = place
+        entry = place[1]
         self.used.add(entry.filename)
         if entry.file_size > min(_LARGEST, self._left):
             return None

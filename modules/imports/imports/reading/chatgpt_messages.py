@@ -109,9 +109,7 @@ class Messages:
         left_out["files"] += sum(not _is_image(each) and name_of(each.get("id")) not in files for each in listed)
         return texts, list(files.values())
 
-    def _say(
-        self, role: Role, text: str, node: str, message: dict[str, Any], files: Sequence[Attachment] = ()
-    ) -> None:
+    def _say(self, role: Role, text: str, node: str, message: dict[str, Any], files: Sequence[Attachment] = ()) -> None:
         metadata = fields_of(message.get("metadata"))
         if self._has_people and text and (author := author_of(message)):
             text = f"{author}: {text}"

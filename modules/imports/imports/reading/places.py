@@ -10,7 +10,14 @@ from parachute.core.sessions import Brought, BroughtMessage, digest
 AskBrought = Callable[[str], Brought | None]
 """Says what an import has brought of a session; None where no import brought it."""
 
-NAMES = {"chatgpt": "ChatGPT", "claude": "Claude", "openwebui": "Open WebUI"}
+NAMES = {
+    "chatgpt": "ChatGPT",
+    "claude": "Claude",
+    "gemini": "Gemini",
+    "librechat": "LibreChat",
+    "lmstudio": "LM Studio",
+    "openwebui": "Open WebUI",
+}
 
 
 @dataclass(slots=True)
