@@ -106,7 +106,7 @@ def _of_lmstudio(name: str) -> bool:
 
 
 _WANTED = {"parachute": _of_vault, "lmstudio": _of_lmstudio}
-"""What is taken of a folder, by the kind of the export; notes of any other."""
+"""Files that are taken of a folder, by the kind of the export; notes of any other."""
 
 
 def _pack(path: Path, file: BinaryIO, wanted: Callable[[Folder], Iterable[str]]) -> None:

@@ -21,7 +21,7 @@ WHY = {
     "tool_calls": "tool calls and their results",
     "hidden_messages": "messages that were never shown, such as instructions of the other program",
     "thoughts": "what the model wrote to itself",
-    "versions": "of answers and documents the last, or the one that was shown, is imported",
+    "versions": "of an answer or a document the version that was shown last is imported",
     "activities": "what was done and not said, such as feedback",
     "unknown_content": "unknown kinds of content",
     "empty_conversations": "nothing was said in them",

@@ -25,7 +25,7 @@ class AttachedFiles:
 
     def __init__(self, vault: Vault, folders: ImportFolders, transcripts: Transcripts) -> None:
         self._vault = vault
-        self._folders = folders
+        self.folders = folders
         self._transcripts = transcripts
         self._staged: dict[str, dict[str, dict[str, int]]] = defaultdict(lambda: defaultdict(dict))
 
@@ -42,7 +42,7 @@ class AttachedFiles:
         if not staged:
             return
         place = self._vault.private_folder(".parachute", "attachments", session)
-        with Folder.open(self._folders.root) as root, Folder.open_unlinked(place) as folder:
+        with Folder.open(self.folders.root) as root, Folder.open_unlinked(place) as folder:
             for name, number in staged.items():
                 source = f"{import_id}/staged/{number}"
                 with root.file(source) as file:
@@ -54,7 +54,7 @@ class AttachedFiles:
         """Remove what got no place."""
         for session in sessions:
             for number in self._staged[import_id].pop(session, {}).values():
-                self._folders.unstage(import_id, number)
+                self.folders.unstage(import_id, number)
 
     def forget(self, import_id: str) -> None:
         """Forget an import that is over, whose staged files go with it."""

@@ -5,15 +5,14 @@ from functools import partial
 
 from parachute.chat.imports.arriving import Arriving
 from parachute.chat.imports.attached import AttachedFiles
-from parachute.chat.imports.folders import ImportFolders
 from parachute.chat.sessions.importing import ImportedSessions
 
 
 class Growing:
     """Lets them grow, and takes that back; what was there before is kept beside the record of the import."""
 
-    def __init__(self, folders: ImportFolders, attached: AttachedFiles, sessions: ImportedSessions) -> None:
-        self._folders = folders
+    def __init__(self, attached: AttachedFiles, sessions: ImportedSessions) -> None:
+        self._folders = attached.folders
         self._attached = attached
         self._sessions = sessions
 

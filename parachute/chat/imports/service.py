@@ -22,7 +22,7 @@ from parachute.changes.contents import Content
 from parachute.changes.lineage import Lineage
 from parachute.chat.imports.arriving import Arriving
 from parachute.chat.imports.attached import AttachedFiles, check_attachment
-from parachute.chat.imports.folders import ImportFolders, Record
+from parachute.chat.imports.folders import Record
 from parachute.chat.imports.growing import Growing
 from parachute.chat.imports.models import Import, LeftOut
 from parachute.chat.sessions.importing import ImportedSessions
@@ -54,7 +54,6 @@ class Imports:
 
     def __init__(
         self,
-        folders: ImportFolders,
         attached: AttachedFiles,
         sessions: ImportedSessions,
         audit: Audit,
@@ -62,14 +61,14 @@ class Imports:
         lineage: Lineage,
         requests: Requests,
     ) -> None:
-        self._folders = folders
+        self._folders = attached.folders
         self._attached = attached
         self._sessions = sessions
         self._audit = audit
         self._bring = bring
         self._lineage = lineage
         self._requests = requests
-        self._growing = Growing(folders, attached, sessions)
+        self._growing = Growing(attached, sessions)
         self._under_way: dict[str, Import] = {}
         self._placing = asyncio.Lock()
         self._cleaning: asyncio.Task[None] | None = None

@@ -111,11 +111,9 @@ async def build_automation(
     minutes, clock = installation.settings.agents.approval_minutes, installation.clock
     requests = AgentRequests(agents, modules.hosts, events.events, storage.audit, minutes=minutes, clock=clock)
     lifecycle.closing(requests.close)
-    folders = ImportFolders(storage.vault)
     imports = await lifecycle.start(
         Imports(
-            folders,
-            AttachedFiles(storage.vault, folders, brought.transcripts),
+            AttachedFiles(storage.vault, ImportFolders(storage.vault), brought.transcripts),
             brought,
             storage.audit,
             Restoring(SuggestionStore(storage.suggestions)).bring,

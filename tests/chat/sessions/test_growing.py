@@ -26,8 +26,7 @@ class Imports:
         self.storage = storage
         self.sessions = ImportedSessions(storage.service, storage.store)
         self.folders = ImportFolders(storage.vault)
-        self.attached = AttachedFiles(storage.vault, self.folders, self.sessions.transcripts)
-        self.growing = Growing(self.folders, self.attached, self.sessions)
+        self.growing = Growing(AttachedFiles(storage.vault, self.folders, self.sessions.transcripts), self.sessions)
 
     async def bring(self, import_id: str, count: int, *, store: bool = True, **head: Any) -> list[str]:
         """Bring so many messages of the conversation `a`."""

@@ -30,7 +30,7 @@ export interface ImportState {
   kept: string[];
 }
 
-export const KINDS = ["auto", "chatgpt", "claude", "openwebui", "parachute", "obsidian", "brain"] as const;
+export const KINDS = ["auto", "chatgpt", "claude", "gemini", "librechat", "lmstudio", "openwebui", "parachute", "obsidian", "brain"] as const;
 export type Kind = (typeof KINDS)[number];
 
 export const isOver = ({ state }: ImportState) => !["receiving", "waiting", "running", "undoing"].includes(state);

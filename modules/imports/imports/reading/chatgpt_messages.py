@@ -24,6 +24,7 @@ _TOOLS = frozenset({"execution_output", "tether_browsing_display", "tether_quote
 _THOUGHTS = frozenset({"thoughts", "reasoning_recap"})
 _HIDDEN = frozenset({"user_editable_context", "model_editable_context", "system_message", "system_error"})
 _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant"}
+_TASK = "automations.create"
 _UNSEEN = "is_visually_hidden_from_conversation"
 _WIDGET = "The latest state of the widget is: "
 _LANGUAGE = 40
@@ -66,8 +67,10 @@ class Messages:
             self._add_others(node, message, content, left_out)
         elif kind in _THOUGHTS:
             left_out["thoughts"] += 1
-        elif recipient.startswith("canmore.") and self._document(node, message, recipient, following):
+        elif recipient.startswith("canmore.") and self._document(node, message, recipient, following, left_out):
             pass
+        elif recipient == _TASK and (task := _task(content)):
+            self._say(role, task, node, message)
         elif kind in _HIDDEN or metadata.get(_UNSEEN) is True:
             left_out["hidden_messages"] += 1
         elif kind in _TOOLS or recipient != "all":
@@ -132,11 +135,16 @@ class Messages:
             self._reports += 1
             self._say("assistant", report, node, message)
 
-    def _document(self, node: str, message: dict[str, Any], recipient: str, following: dict[str, Any]) -> bool:
+    def _document(
+        self,
+        node: str,
+        message: dict[str, Any],
+        recipient: str,
+        following: dict[str, Any],
+        left_out: Counter[str],
+    ) -> bool:
         """Make or change a document of the canvas; False for what is no such call."""
-        content = fields_of(message.get("content"))
-        parts = items_of(content.get("parts")) or [content.get("text")]
-        called = _json("".join(part for part in parts if isinstance(part, str)))
+        called = _called(fields_of(message.get("content")))
         canvas = fields_of(fields_of(following.get("metadata")).get("canvas"))
         name = name_of(canvas.get("textdoc_id"))
         if recipient == "canmore.create_textdoc" and isinstance(called.get("content"), str):
@@ -153,7 +161,7 @@ class Messages:
         else:
             return False
         model = name_of(fields_of(message.get("metadata")).get("model_slug"))
-        self._documents.show(document, moment(message.get("create_time")), model, node)
+        self._documents.show(document, moment(message.get("create_time")), model, node, left_out)
         return True
 
 
@@ -167,6 +175,20 @@ def _report(metadata: dict[str, Any], texts: list[str]) -> str:
         if text := "\n\n".join(part for part in parts if isinstance(part, str) and part):
             return cited(text, fields_of(message.get("metadata")))
     return ""
+
+
+def _called(content: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a call."""
+    parts = items_of(content.get("parts")) or [content.get("text")]
+    return _json("".join(part for part in parts if isinstance(part, str)))
+
+
+def _task(content: dict[str, Any]) -> str:
+    """The text of a task that was made: what is to be done, and when; nothing for what is no such call."""
+    called = _called(content)
+    title, prompt, schedule = (text_of(called.get(name)).strip() for name in ("title", "prompt", "schedule"))
+    rule = next((line for line in schedule.splitlines() if line.startswith("RRULE:")), "")
+    return "\n\n".join(filter(None, (f"[Task: {title or 'without a name'}]", prompt, rule))) if prompt else ""
 
 
 def _json(text: str) -> dict[str, Any]:
