@@ -39,7 +39,7 @@ def packed(path: Path, kind: str) -> Iterator[BinaryIO]:
     try:
         if path.is_dir():
             with tempfile.TemporaryFile() as file:
-                _pack(path, file, partial(_below, is_wanted=_of_vault if kind == "parachute" else _of_notes))
+                _pack(path, file, partial(_below, is_wanted=_WANTED.get(kind, _of_notes)))
                 file.seek(0)
                 yield file
         elif kind in ("auto", "claude") and (listed := _listed(path)):
@@ -98,6 +98,15 @@ def _of_vault(name: str) -> bool:
         or (name.startswith(_TRANSCRIPTS) and name.endswith(".jsonl"))
         or name.endswith(("sessions.db", "chat.db"))
     )
+
+
+def _of_lmstudio(name: str) -> bool:
+    # Beside these lie its models, as large as a disk.
+    return name.endswith(".conversation.json") or name.startswith("user-files/")
+
+
+_WANTED = {"parachute": _of_vault, "lmstudio": _of_lmstudio}
+"""Files that are taken of a folder, by the kind of the export; notes of any other."""
 
 
 def _pack(path: Path, file: BinaryIO, wanted: Callable[[Folder], Iterable[str]]) -> None:

@@ -24,12 +24,13 @@ Message = Mapping[str, Any]
 
 
 class BroughtMessage(Struct):
-    """Message of a chat that an import brought: its id in the place that it comes from, and `digest` of its text."""
+    """Message of a chat that an import brought: its id in the place that it comes from, `digest` of its text, and how many files."""
 
     id: str | None
     role: str
     time: str | None
     digest: str
+    files: int = 0
 
 
 class Brought(Struct):
@@ -80,7 +81,8 @@ class Sessions:
         """Store chats with their messages, all or none; the ids of those that were not here.
 
         Of a chat there are `session` (its id), `title`, `created`, `updated`, `archived`, `messages` (how many), `source`,
-        `original` (its id there) and `labels`; a message has `role`, `text`, and perhaps `id` (its id there), `time` and `model`.
+        `original` (its id there) and `labels`; a message has `role`, `text`, and perhaps `id` (its id there), `time`, `model` and
+        `files`, the names under which `add_attachment` has sent them before.
         With `grows` a chat that an import brought gets these messages instead of its own, if nobody has gone on with it here; an
         undo brings its own back.
         """
@@ -102,6 +104,10 @@ class Sessions:
         query = [("import", import_id), *(("part", part) for part in parts), *([("time", time)] if time else [])]
         answer = await self._send("file", query, content)
         return member(answer, "outcome", str), member(answer, "path", str)
+
+    async def add_attachment(self, import_id: str, session: str, name: str, content: AsyncIterator[bytes]) -> None:
+        """Send a file of a chat that `add` brings next: letters, digits, `_`, `.` and `-`, 100 MB at the most; error: InvalidInput."""
+        await self._send("attachment", {"import": import_id, "session": session, "name": name}, content)
 
     async def add_suggestion(self, import_id: str, suggestion: Mapping[str, Any]) -> str:
         """Bring a suggestion of another computer; `new`, `same`, `malformed` or `too_many_waiting`."""
@@ -148,9 +154,11 @@ async def _lines(chats: Iterable[tuple[Mapping[str, Any], Sequence[Message]]]) -
         before: str | None = None
         for number, message in enumerate(messages):
             name = str(uuid.uuid5(uuid.NAMESPACE_OID, f"{chat['session']}:{number}"))
+            # The form that files of messages have everywhere; the text is the last block, and never taken for one.
+            texts = [*(f"[Attached: {file}]" for file in message.get("files", ())), message["text"]]
             content: dict[str, Any] = {
                 "role": message["role"],
-                "content": [{"type": "text", "text": message["text"]}],
+                "content": [{"type": "text", "text": text} for text in texts],
                 **({"model": message["model"]} if message.get("model") else {}),
             }
             event = {"type": message["role"], "uuid": name, "parentUuid": before}

@@ -7,19 +7,22 @@ from typing import Any, Literal, get_args
 from parachute.core import InvalidInput
 from parachute.core.values import convert
 
-Kind = Literal["chatgpt", "claude", "openwebui", "parachute", "obsidian", "brain"]
+Kind = Literal["chatgpt", "claude", "gemini", "librechat", "lmstudio", "openwebui", "parachute", "obsidian", "brain"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 State = Literal["receiving", "waiting", "running", "done", "failed", "cancelled", "interrupted", "undoing", "undone"]
 UNFINISHED: frozenset[State] = frozenset({"receiving", "waiting", "running", "undoing"})
 
 WHY = {
-    "images": "pictures are not read",
-    "audio": "recordings are not imported, only their transcriptions",
-    "files": "attached files are not imported, only their text in the export",
+    "images": "the export does not have them, or they have more than 100 MB",
+    "audio": "the export does not have them, or only what was transcribed of them",
+    "files": "the export does not have them, or only their text",
+    "too_many_files": "a conversation brings 500 files, and all have four times the size of the export at the most",
     "tool_calls": "tool calls and their results",
     "hidden_messages": "messages that were never shown, such as instructions of the other program",
     "thoughts": "what the model wrote to itself",
+    "versions": "of an answer or a document the version that was shown last is imported",
+    "activities": "what was done and not said, such as feedback",
     "unknown_content": "unknown kinds of content",
     "empty_conversations": "nothing was said in them",
     "branches": "a conversation brings its first fifty branches",
@@ -72,6 +75,8 @@ class Import:
     """Conversations that were here and got what was said since."""
     documents: int = 0
     """Documents that stand in conversations, such as those of a canvas."""
+    attachments: int = 0
+    """Pictures and other files that went with messages."""
     beside: int = 0
     """New ones of which an earlier export brought the beginning, and somebody went on with that here."""
     files: int = 0

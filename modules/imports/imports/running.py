@@ -95,7 +95,7 @@ class Running:
             record.skipped += 1
             self.sessions_here.append(session)
         if chat := found.get("conversation"):
-            await self._conversation(chat, found["messages"])
+            await self._conversation(chat, found["messages"], found.get("attachments", {}))
         if file := found.get("file"):
             await self._file(file, found["content"])
         if suggestion := found.get("suggestion"):
@@ -104,11 +104,14 @@ class Running:
             await self._flush()
         self.announce()
 
-    async def _conversation(self, chat: dict[str, Any], messages: list[dict[str, Any]]) -> None:
+    async def _conversation(
+        self, chat: dict[str, Any], messages: list[dict[str, Any]], attachments: dict[str, Iterator[bytes]]
+    ) -> None:
         record = self.record
         record.conversations += 1
         record.messages += chat.get("grows") or chat["messages"]
         record.documents += chat.get("documents", 0)
+        record.attachments += len(attachments)
         record.beside += chat.get("beside") is True
         if not chat.get("grows"):
             record.oldest = min(filter(None, (record.oldest, chat["created"])), default=None)
@@ -117,6 +120,8 @@ class Running:
             record.grown += "grows" in chat
             record.imported += "grows" not in chat
             return
+        for name, content in attachments.items():
+            await self._sessions.add_attachment(record.id, chat["session"], name, _pieces(content))
         self._batch.append(({**chat, "archived": chat["archived"] or self._archived}, messages))
         self._characters += sum(len(each["text"]) for each in messages)
         count = sum(len(spoken) for _, spoken in self._batch)

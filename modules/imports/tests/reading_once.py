@@ -20,6 +20,7 @@ class Read:
     messages: list[list[dict[str, Any]]] = field(default_factory=list)
     said: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
     files: dict[str, bytes] = field(default_factory=dict)
+    attachments: list[dict[str, bytes]] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
     errors: list[str] = field(default_factory=list)
@@ -34,7 +35,7 @@ class Read:
 
     def take(self, found: dict[str, Any]) -> None:
         """Take one thing, as the module does."""
-        json.dumps({name: value for name, value in found.items() if name != "content"}).encode()
+        json.dumps({name: value for name, value in found.items() if name not in ("content", "attachments")}).encode()
         self.kind = found.get("kind", self.kind)
         self.left_out.update(found.get("left_out", {}))
         if "error" in found:
@@ -44,6 +45,7 @@ class Read:
         if chat := found.get("conversation"):
             self.conversations.append(chat)
             self.messages.append(found["messages"])
+            self.attachments.append({name: b"".join(parts) for name, parts in found.get("attachments", {}).items()})
             self.said[chat["title"]] = [(each["role"], each["text"]) for each in found["messages"]]
         if file := found.get("file"):
             self.files["/".join(file["parts"])] = b"".join(found["content"])

@@ -43,6 +43,26 @@ def test_a_canvas_stands_as_it_is_in_the_end_where_it_changed_last(tmp_path: Pat
     ]
     assert found.conversations[0]["documents"] == 1
     assert [each["id"] for each in found.messages[0]] == ["ask", "more", "change", "end"]
+    assert found.left_out == {"tool_calls": 2, "versions": 1}
+
+
+def test_a_task_is_kept_as_text(tmp_path: Path) -> None:
+    called = {
+        "title": "Water",
+        "prompt": "Tell me to water the roses.",
+        "schedule": "BEGIN:VEVENT\nRRULE:FREQ=DAILY\nEND:VEVENT",
+    }
+    nodes = [
+        node("a", None, text="Remind me daily."),
+        node("b", "a", "assistant", json.dumps(called), recipient="automations.create"),
+        node("c", "b", "tool", "Done."),
+        node("d", "c", "assistant", "nothing", recipient="automations.create"),
+        node("e", "d", "assistant", "I will."),
+    ]
+    found = talk(tmp_path, *nodes)
+    assert [text for _, text in found.said["A boat"]] == [
+        *("Remind me daily.", "[Task: Water]\n\nTell me to water the roses.\n\nRRULE:FREQ=DAILY", "I will.")
+    ]
     assert found.left_out == {"tool_calls": 2}
 
 

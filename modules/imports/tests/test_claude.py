@@ -49,7 +49,7 @@ def test_an_artifact_stands_as_it_is_in_the_end_where_it_changed_last(tmp_path: 
         ("assistant", "[Document: Document]\n\n```python\nprint(1)\n```"),
     ]
     assert found.conversations[0]["documents"] == 2
-    assert found.left_out == {"tool_calls": 1}
+    assert found.left_out == {"tool_calls": 1, "versions": 1}
 
 
 def test_files_that_it_wrote_are_documents(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ GEMINI = [{"header": "Gemini Apps", "title": "Prompted hello", "time": "2026-01-
 DEEPSEEK = [{"id": "d", "mapping": {"1": {"message": {"fragments": [{"type": "REQUEST", "content": "Hi"}]}}}}]
 
 
-@pytest.mark.parametrize("kind", ["auto", "chatgpt", "claude"])
+@pytest.mark.parametrize("kind", ["chatgpt", "claude", "lmstudio"])
 @pytest.mark.parametrize(
     ("value", "program"),
     [(LIBRECHAT, "LibreChat"), (GEMINI, "Gemini"), (DEEPSEEK, "DeepSeek")],
@@ -27,9 +27,12 @@ def test_an_export_of_another_program_is_named(tmp_path: Path, kind: str, value:
 
 def test_an_archive_of_another_program_is_named(tmp_path: Path) -> None:
     data = packed({"Takeout/My Activity/Gemini Apps/MyActivity.json": json.dumps(GEMINI)})
-    for kind in ("auto", "chatgpt"):
+    for kind in ("chatgpt", "openwebui", "librechat"):
         (sentence,) = read(tmp_path, data, kind).errors
         assert "Gemini" in sentence
+    search = packed({"Takeout/My Activity/Search/MyActivity.json": json.dumps(GEMINI)})
+    (sentence,) = read(tmp_path, search).errors
+    assert "Google Takeout" in sentence
 
 
 @pytest.mark.parametrize("value", [[1, 2], {"a": 1}, {"data": [{"x": 1}]}, [{"title": "?"}]])
@@ -59,4 +62,4 @@ def test_what_is_nested_too_deeply_is_no_success(tmp_path: Path) -> None:
     message: dict[str, Any] = {}
     for _ in range(60):
         message = {"children": [message]}
-    assert len(read(tmp_path, json.dumps({**LIBRECHAT, "messages": [message]}).encode()).errors) == 1
+    assert len(read(tmp_path, json.dumps([{**LIBRECHAT, "messages": [message]}]).encode()).errors) == 1

@@ -31,7 +31,7 @@ class Here:
     def read(self, *values: dict[str, Any]) -> Read:
         """Read an export, and take what it brings."""
         found = Read()
-        upload = uploaded(self._folder, json.dumps(values).encode())
+        upload = uploaded(self._folder, json.dumps(values[0] if len(values) == 1 else values).encode())
         export.read(upload, "auto", set(self.brought), found.take, self.brought.get)
         for chat, messages in zip(found.conversations, found.messages, strict=True):
             said = [

@@ -4,15 +4,16 @@ import asyncio
 from functools import partial
 
 from parachute.chat.imports.arriving import Arriving
-from parachute.chat.imports.folders import ImportFolders
+from parachute.chat.imports.attached import AttachedFiles
 from parachute.chat.sessions.importing import ImportedSessions
 
 
 class Growing:
     """Lets them grow, and takes that back; what was there before is kept beside the record of the import."""
 
-    def __init__(self, folders: ImportFolders, sessions: ImportedSessions) -> None:
-        self._folders = folders
+    def __init__(self, attached: AttachedFiles, sessions: ImportedSessions) -> None:
+        self._folders = attached.folders
+        self._attached = attached
         self._sessions = sessions
 
     async def grow(self, import_id: str, arriving: Arriving, here: set[str]) -> list[str]:
@@ -20,7 +21,7 @@ class Growing:
         grown = []
         for each in (each for each in arriving.sessions if each.id in here & arriving.growing):
             if (staged := arriving.staged.get(each.id)) is not None:
-                place = partial(self._folders.grow_transcript, import_id, staged, each.id)
+                place = partial(self._place, import_id, staged, each.id)
                 try:
                     if await self._sessions.grow(import_id, each, place):
                         grown.append(each.id)
@@ -36,7 +37,7 @@ class Growing:
             session = await self._sessions.sessions.find(identifier)
             if session is None:
                 continue
-            put_back = partial(self._folders.put_back, import_id, identifier)
+            put_back = partial(self._put_back, import_id, identifier)
             if await self._sessions.has_grown(import_id, identifier) and await self._sessions.shrink(
                 identifier, put_back
             ):
@@ -58,6 +59,15 @@ class Growing:
         if await self._sessions.sessions.find(identifier) is None:
             await asyncio.to_thread(self._sessions.transcripts.forget_before, identifier)
         elif identifier in await asyncio.to_thread(self._folders.grown, import_id):
-            await asyncio.to_thread(self._folders.put_back, import_id, identifier)
+            await asyncio.to_thread(self._put_back, import_id, identifier)
             await self._sessions.sessions.search_index.update(identifier)
         return False
+
+    def _place(self, import_id: str, staged: int, identifier: str) -> None:
+        # Files first: no message names one that is not there.
+        self._attached.place(import_id, identifier)
+        self._folders.grow_transcript(import_id, staged, identifier)
+
+    def _put_back(self, import_id: str, identifier: str) -> None:
+        self._folders.put_back(import_id, identifier)
+        self._attached.prune(identifier)

@@ -21,7 +21,8 @@ from parachute.base.json_fields import object_field, text_field
 from parachute.changes.contents import Content
 from parachute.changes.lineage import Lineage
 from parachute.chat.imports.arriving import Arriving
-from parachute.chat.imports.folders import ImportFolders, Record
+from parachute.chat.imports.attached import AttachedFiles, check_attachment
+from parachute.chat.imports.folders import Record
 from parachute.chat.imports.growing import Growing
 from parachute.chat.imports.models import Import, LeftOut
 from parachute.chat.sessions.importing import ImportedSessions
@@ -35,6 +36,7 @@ log = logging.getLogger(__name__)
 
 _ID = re.compile(r"[0-9a-f]{8}")
 _FILE = 2 * 1024**3
+_ATTACHMENT = 100 * 1024**2
 _PART = 4 * 1024 * 1024
 _STATE = 20
 
@@ -52,20 +54,21 @@ class Imports:
 
     def __init__(
         self,
-        folders: ImportFolders,
+        attached: AttachedFiles,
         sessions: ImportedSessions,
         audit: Audit,
         bring: BringSuggestion,
         lineage: Lineage,
         requests: Requests,
     ) -> None:
-        self._folders = folders
+        self._folders = attached.folders
+        self._attached = attached
         self._sessions = sessions
         self._audit = audit
         self._bring = bring
         self._lineage = lineage
         self._requests = requests
-        self._growing = Growing(folders, sessions)
+        self._growing = Growing(attached, sessions)
         self._under_way: dict[str, Import] = {}
         self._placing = asyncio.Lock()
         self._cleaning: asyncio.Task[None] | None = None
@@ -115,13 +118,15 @@ class Imports:
     async def take(
         self, module: ApprovedModule, what: str, query: Mapping[str, Sequence[str]], body: AsyncIterator[bytes]
     ) -> Document:
-        """Place what a module sends, `conversations` or a `file`; errors: NotAllowed, NotFound, InvalidInput, DiskFull."""
+        """Place what a module sends, `conversations`, an `attachment` of one that comes next, or a `file`; errors: NotAllowed, NotFound, InvalidInput, DiskFull."""
         _check(module)
         found = self._get(module.name, query.get("import", [""])[-1])
         try:
             match what:
                 case "conversations":
                     return await self._conversations(found, body)
+                case "attachment":
+                    return await self._attachment(found, query, body)
                 case "file":
                     return await self._file(found, query, body)
         except (OSError, sqlite3.Error) as error:
@@ -181,6 +186,24 @@ class Imports:
             return {"added": await _to_its_end(self._add(found, arriving))}
         finally:
             await asyncio.to_thread(arriving.clear)
+            await asyncio.to_thread(self._attached.drop, found.id, [each.id for each in arriving.sessions])
+
+    async def _attachment(
+        self, found: Import, query: Mapping[str, Sequence[str]], body: AsyncIterator[bytes]
+    ) -> Document:
+        if found.is_dry:
+            raise NotAllowed("This import only counts.", key="dry_run")
+        session, name = (query.get(each, [""])[-1] for each in ("session", "name"))
+        check_attachment(session, name)
+        found.staged += 1
+        number = found.staged
+        try:
+            await self._received(found, number, body, _ATTACHMENT)
+            await asyncio.to_thread(self._attached.stage, found, session, name, number)
+        except BaseException:
+            await asyncio.to_thread(self._folders.unstage, found.id, number)
+            raise
+        return {}
 
     async def _add(self, found: Import, arriving: Arriving) -> list[str]:
         async with self._placing:
@@ -191,7 +214,7 @@ class Imports:
                 added = await self._sessions.add(new)
             except BaseException:
                 for each in new:
-                    self._folders.remove_transcript(each.id)
+                    await asyncio.to_thread(self._remove, each.id)
                 raise
             return added + await self._growing.grow(found.id, arriving, here)
 
@@ -200,7 +223,13 @@ class Imports:
         for each in new:
             if each.id in arriving.staged:
                 self._folders.place_transcript(found.id, arriving.staged[each.id], each.id)
+            self._attached.place(found.id, each.id)
         self._folders.sync_transcripts()
+
+    def _remove(self, session: str) -> None:
+        """Remove what was placed of a session that was not stored."""
+        self._folders.remove_transcript(session)
+        self._attached.remove(session)
 
     async def _file(self, found: Import, query: Mapping[str, Sequence[str]], body: AsyncIterator[bytes]) -> Document:
         try:
@@ -220,7 +249,7 @@ class Imports:
             await asyncio.to_thread(self._folders.unstage, found.id, number)
         return {"outcome": "new" if placed else "same" if placed is None else "different_files", "path": target}
 
-    async def _received(self, found: Import, number: int, body: AsyncIterator[bytes]) -> Content:
+    async def _received(self, found: Import, number: int, body: AsyncIterator[bytes], limit: int = _FILE) -> Content:
         """Write what comes in large pieces, as long as there is room; in a dry run only look what it is."""
         digest, size, held = hashlib.sha256(), 0, bytearray()
         file = None if found.is_dry else await asyncio.to_thread(self._folders.stage, found.id, number)
@@ -229,8 +258,8 @@ class Imports:
                 digest.update(part)
                 size += len(part)
                 held += part
-                if size > _FILE:
-                    raise InvalidInput("A file has at most 2 GB.", key="file_too_large")
+                if size > limit:
+                    raise InvalidInput(f"A file has at most {limit // 1024**2:,} MB.", key="file_too_large")
                 if len(held) >= _PART:
                     if file is not None:
                         await asyncio.to_thread(self._folders.check_room)
@@ -306,6 +335,7 @@ class Imports:
             raise NotAllowed("This import is another module's.", key="import_of_another")
 
     def _settle(self, record: Record) -> None:
+        self._attached.forget(record["id"])
         with contextlib.suppress(OSError):  # the next start clears it
             self._folders.clear(record["id"])
             self._folders.store(record)
@@ -332,7 +362,7 @@ class Imports:
         here = set(await self._sessions.ids())
         for session in await asyncio.to_thread(self._folders.placed_since, began):
             if session not in here:
-                await asyncio.to_thread(self._folders.remove_transcript, session)
+                await asyncio.to_thread(self._remove, session)
         for import_id in left:
             grown = await self._growing.settle(import_id)
             record = records.get(import_id)

@@ -10,7 +10,15 @@ from parachute.chat.sessions.messages import assistant_text, user_text
 IMPORTED = "imported_conversation"
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
-_NAMES = {"chatgpt": "ChatGPT", "claude": "Claude", "openwebui": "Open WebUI", "parachute": "an older Parachute"}
+_NAMES = {
+    "chatgpt": "ChatGPT",
+    "claude": "Claude",
+    "gemini": "Gemini",
+    "librechat": "LibreChat",
+    "lmstudio": "LM Studio",
+    "openwebui": "Open WebUI",
+    "parachute": "an older Parachute",
+}
 
 
 def quote(origin: dict[str, Any], events: Iterable[dict[str, Any]], limit: int) -> str:

@@ -144,6 +144,7 @@ def _shown(event: dict[str, Any], line: bytes) -> tuple[dict[str, Any], bytes] |
         return None
     is_changed |= _clean(event)
     before = _take_apart(event) if event["type"] == "user" and "message" in event else None
+    is_changed |= event["type"] == "assistant" and "message" in event and _take_files(event)
     if is_changed or before is not None:
         line = json.dumps(event, ensure_ascii=False).encode(errors="replace")
     if before:
@@ -257,12 +258,29 @@ def _take_apart(event: dict[str, Any]) -> str | None:
     if not taken and (quoted := _QUOTED.match(last["text"])):
         taken, last["text"] = quoted[0], last["text"][quoted.end() :]
     if files:
-        event["said"] = "\n\n".join((*said, last["text"]))
-        event["attachments"] = [match[1] for block in files if (match := _ATTACHED.fullmatch(block["text"]))]
-        # For the app it is one text.
-        last["text"] = "\n\n".join(block["text"] for block in (*files, last))
+        _note_files(event, files, last, "\n\n".join((*said, last["text"])))
     message["content"] = [block for block in content if not any(block is each for each in (*before, *files))]
     return taken if taken or said or files else None
+
+
+def _take_files(event: dict[str, Any]) -> bool:
+    """Note the files that went with an answer, as imports bring them; False where there are none."""
+    content = event["message"]["content"]
+    if isinstance(content, str) or len(content) < 2 or any(block["type"] != "text" for block in content):
+        return False
+    *files, last = content
+    if not all(_ATTACHED.fullmatch(block["text"]) for block in files):
+        return False
+    _note_files(event, files, last, last["text"])
+    event["message"]["content"] = [last]
+    return True
+
+
+def _note_files(event: dict[str, Any], files: list[dict[str, Any]], last: dict[str, Any], said: str) -> None:
+    event["said"] = said
+    event["attachments"] = [match[1] for block in files if (match := _ATTACHED.fullmatch(block["text"]))]
+    # For the app it is one text.
+    last["text"] = "\n\n".join(block["text"] for block in (*files, last))
 
 
 def _is_block(block: dict[str, Any]) -> bool:

@@ -17,7 +17,7 @@ IMPORT = "import"
 IMPORTED_KINDS = {"user": "imported_user", "assistant": "imported_assistant"}
 """The kinds of its texts in the search: nothing takes them for words that were said here."""
 
-_SOURCES = ("parachute", "chatgpt", "claude", "openwebui", *MESSENGERS)
+_SOURCES = ("parachute", "chatgpt", "claude", "gemini", "librechat", "lmstudio", "openwebui", *MESSENGERS)
 _TITLE = 250
 _MOST = 10_000_000
 

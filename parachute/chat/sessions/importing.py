@@ -119,8 +119,10 @@ class ImportedSessions:
         said = []
         for event in self.transcripts.imported_events(session):
             if event["type"] in IMPORTED_KINDS:
-                text = user_text(event) or assistant_text(event) or ""
-                said.append(BroughtMessage(event.get("original"), event["type"], event.get("timestamp"), digest(text)))
+                text = event.get("said", user_text(event) or assistant_text(event) or "")
+                files = len(event.get("attachments", ()))
+                name, time = event.get("original"), event.get("timestamp")
+                said.append(BroughtMessage(name, event["type"], time, digest(text), files))
         return self.transcripts.origin(session), said
 
     def _texts(self, session: str) -> list[tuple[str, str]]:

@@ -29,6 +29,7 @@ _QUIET_SECONDS = 5.0
 """Between two lines that tell how far an import is."""
 
 _NOUNS = {
+    "activities": "action",
     "agent_instructions": "instruction file",
     "archives_missing": "missing archive",
     "audio": "recording",
@@ -38,6 +39,7 @@ _NOUNS = {
     "files_of_others": "file",
     "images": "picture",
     "malformed": "malformed part",
+    "too_many_files": "attached file",
     "too_long": "long part",
     "too_many_waiting": "suggestion",
     "unknown_content": "unknown part",
@@ -67,6 +69,21 @@ def chatgpt(path: Path = _FILE, dry_run: bool = _DRY, archived: bool = _ARCHIVED
 def claude(path: Path = _FILE, dry_run: bool = _DRY, archived: bool = _ARCHIVED, as_json: bool = JSON) -> None:
     """Import the conversations of an export of Claude, and the documents of its projects."""
     _import("claude", path, dry_run, archived, as_json)
+
+
+def gemini(path: Path = _FILE, dry_run: bool = _DRY, archived: bool = _ARCHIVED, as_json: bool = JSON) -> None:
+    """Import what was said to Gemini, from Google Takeout: My Activity, of which Gemini Apps."""
+    _import("gemini", path, dry_run, archived, as_json)
+
+
+def librechat(path: Path = _FILE, dry_run: bool = _DRY, archived: bool = _ARCHIVED, as_json: bool = JSON) -> None:
+    """Import conversations that LibreChat has exported as JSON, one file or a folder of them."""
+    _import("librechat", path, dry_run, archived, as_json)
+
+
+def lmstudio(path: Path = _FILE, dry_run: bool = _DRY, archived: bool = _ARCHIVED, as_json: bool = JSON) -> None:
+    """Import the conversations of LM Studio: its folder `~/.lmstudio/conversations`, or one file of it."""
+    _import("lmstudio", path, dry_run, archived, as_json)
 
 
 def openwebui(path: Path = _FILE, dry_run: bool = _DRY, archived: bool = _ARCHIVED, as_json: bool = JSON) -> None:
@@ -149,7 +166,10 @@ def keep(days: int = _DAYS, as_json: bool = JSON) -> None:
         raise typer.Exit(1)
 
 
-app = group(chatgpt, claude, openwebui, parachute, obsidian, brain, file, list_, undo, cancel, expiring, keep)
+app = group(
+    *(chatgpt, claude, gemini, librechat, lmstudio, openwebui, parachute, obsidian, brain, file),
+    *(list_, undo, cancel, expiring, keep),
+)
 
 
 def _import(kind: str, path: Path, dry_run: bool, archived: bool, as_json: bool, *, contexts: bool = False) -> None:
@@ -190,7 +210,9 @@ def _follow(api: Api, record: dict[str, Any]) -> dict[str, Any]:
 
 def _print(done: dict[str, Any]) -> None:
     would = "would come" if done["dryRun"] else "came"
-    within = f" with {counted(written, 'document')}" if (written := done.get("documents")) else ""
+    parts = [("documents", "document"), ("attachments", "attached file")]
+    held = [counted(done[name], noun) for name, noun in parts if done.get(name)]
+    within = f" with {' and '.join(held)}" if held else ""
     span = f", from {done['oldest'][:10]} to {done['newest'][:10]}" if done["oldest"] else ""
     print(clean(f"{_brought(done)} {would}{within}{span}."))
     there = done["skipped"] + done["filesSkipped"]

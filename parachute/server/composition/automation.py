@@ -29,6 +29,7 @@ from parachute.automation.transcription.service import Transcriptions
 from parachute.automation.transcription.store import TranscriptionStore
 from parachute.automation.triage.service import Orchestrator
 from parachute.capabilities.skills.service import Skills
+from parachute.chat.imports.attached import AttachedFiles
 from parachute.chat.imports.folders import ImportFolders
 from parachute.chat.imports.service import Imports
 from parachute.chat.sessions.importing import ImportedSessions
@@ -112,7 +113,7 @@ async def build_automation(
     lifecycle.closing(requests.close)
     imports = await lifecycle.start(
         Imports(
-            ImportFolders(storage.vault),
+            AttachedFiles(storage.vault, ImportFolders(storage.vault), brought.transcripts),
             brought,
             storage.audit,
             Restoring(SuggestionStore(storage.suggestions)).bring,

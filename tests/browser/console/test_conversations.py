@@ -3,6 +3,7 @@
 import io
 import json
 import re
+from base64 import b64decode
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -151,7 +152,7 @@ def test_an_export_is_looked_at_imported_and_taken_back(person: Person) -> None:
     page.get_by_label("Export").set_input_files(file)  # type: ignore[arg-type]
     page.get_by_role("button", name="Look what is in it").click()
     expect(page.get_by_role("heading", name="What is in it")).to_be_visible()
-    expect(page.get_by_text("pictures: they are not read")).to_be_visible()
+    expect(page.get_by_text("pictures: the export does not have them")).to_be_visible()
     page.get_by_role("button", name="Import", exact=True).click()
     expect(page.get_by_role("link", name="To the conversations")).to_be_visible()
     page.get_by_role("link", name="To the conversations").click()
@@ -164,6 +165,41 @@ def test_an_export_is_looked_at_imported_and_taken_back(person: Person) -> None:
     page.get_by_role("button", name="Remove from the list").click()
     expect(page.get_by_role("heading", name="Import", exact=True)).to_be_visible()
     expect(page.get_by_role("link", name="kettles.json")).to_have_count(1)  # the look at it
+
+
+def test_pictures_of_an_export_stand_in_their_messages(person: Person) -> None:
+    picture = {"content_type": "image_asset_pointer", "asset_pointer": "sediment://file_0000aa11"}
+    drawing = b64decode(
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
+    )
+    attached = {"attachments": [{"id": "file_0000bb22", "name": "roof.pdf", "mime_type": "application/pdf"}]}
+    talk = exports.tree(
+        exports.node("q", None, kind="multimodal_text", parts=[picture, "Is this a gable?"], metadata=attached),
+        exports.node("d", "q", "tool", kind="multimodal_text", parts=[picture]),
+        exports.node("a", "d", "assistant", "It is."),
+        title="Gables",
+        name="gable",
+    )
+    export = {
+        "conversations.json": json.dumps([talk]),
+        "file_0000aa11-gable.png": drawing,
+        "file_0000bb22.dat": b"%PDF-1",
+    }
+    page = person.open("conversations/import")
+    file = {"name": "gables.zip", "mimeType": "application/zip", "buffer": exports.packed(export)}  # type: ignore[dict-item]
+    page.get_by_label("Export").set_input_files(file)  # type: ignore[arg-type]
+    page.get_by_role("button", name="Look what is in it").click()
+    expect(page.get_by_text("Pictures and files in them")).to_be_visible()
+    page.get_by_role("button", name="Import", exact=True).click()
+    page.get_by_role("link", name="To the conversations").click()
+    page.get_by_label("Search in conversations").fill("Gables")
+    page.get_by_role("link", name="Gables").click()
+    asked, drawn = page.get_by_role("article").nth(0), page.get_by_role("article").nth(1)
+    expect(asked).to_contain_text("Is this a gable?")
+    for article in (asked, drawn):
+        expect(article.get_by_role("img", name="gable.png")).to_have_js_property("naturalWidth", 1)
+    expect(asked.get_by_role("link", name="roof.pdf")).to_be_visible()
+    expect(page.get_by_text("[Attached")).to_have_count(0)
 
 
 def test_an_import_is_cancelled_and_keeps_what_came_until_it_is_taken_back(

@@ -6,6 +6,7 @@ import pytest
 
 from parachute.base.clock import now
 from parachute.chat.imports.arriving import Arriving
+from parachute.chat.imports.attached import AttachedFiles
 from parachute.chat.imports.folders import ImportFolders
 from parachute.chat.imports.growing import Growing
 from parachute.chat.imports.models import Import
@@ -25,7 +26,7 @@ class Imports:
         self.storage = storage
         self.sessions = ImportedSessions(storage.service, storage.store)
         self.folders = ImportFolders(storage.vault)
-        self.growing = Growing(self.folders, self.sessions)
+        self.growing = Growing(AttachedFiles(storage.vault, self.folders, self.sessions.transcripts), self.sessions)
 
     async def bring(self, import_id: str, count: int, *, store: bool = True, **head: Any) -> list[str]:
         """Bring so many messages of the conversation `a`."""

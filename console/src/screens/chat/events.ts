@@ -112,8 +112,11 @@ export function stored(session: string, messages: readonly Schema<"Message">[]):
       return { kind: "tool", id: block.id, name: block.name, input: block.input, result: block.result, isError: block.isError };
     });
     const { role } = message;
+    const files = message.attachments?.map((name) => ({ name, address: fileAddress(session, name), isPicture: isPicture(name) }));
     const last = found.at(-1);
-    if (last?.role === "assistant" && role === "assistant") last.parts = [...last.parts, ...parts];
+    // Files stand below the words that they came with.
+    const isMore = last?.role === "assistant" && role === "assistant" && !last.files && !files;
+    if (isMore) last.parts = [...last.parts, ...parts];
     else {
       found.push({
         key: message.id ?? `stored-${index}`,
@@ -122,7 +125,7 @@ export function stored(session: string, messages: readonly Schema<"Message">[]):
         time: message.timestamp ?? undefined,
         isSummary: message.isCompactSummary,
         id: message.id ?? undefined,
-        files: message.attachments?.map((name) => ({ name, address: fileAddress(session, name), isPicture: isPicture(name) })),
+        files,
       });
     }
   }

@@ -119,6 +119,7 @@ function Counts({ of }: { of: ImportState }) {
   facts.push([t("count_conversations"), number(of.conversations)]);
   add(t("count_messages"), of.messages);
   add(t("count_documents"), of.documents);
+  add(t("count_attachments"), of.attachments);
   if (!of.dryRun) add(t("count_imported"), of.imported);
   add(t("count_grown"), of.grown);
   add(t("count_beside"), of.beside);

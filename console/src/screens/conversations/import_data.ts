@@ -16,6 +16,7 @@ export interface ImportState {
   grown: number;
   beside: number;
   documents: number;
+  attachments: number;
   files: number;
   filesImported: number;
   filesSkipped: number;
@@ -29,7 +30,7 @@ export interface ImportState {
   kept: string[];
 }
 
-export const KINDS = ["auto", "chatgpt", "claude", "openwebui", "parachute", "obsidian", "brain"] as const;
+export const KINDS = ["auto", "chatgpt", "claude", "gemini", "librechat", "lmstudio", "openwebui", "parachute", "obsidian", "brain"] as const;
 export type Kind = (typeof KINDS)[number];
 
 export const isOver = ({ state }: ImportState) => !["receiving", "waiting", "running", "undoing"].includes(state);

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from imports.reading.attached import Attached
 from imports.reading.chatgpt_messages import Messages, author_of, role_of
 from imports.reading.conversation import Conversation, fields_of, moment, name_of, text_of
 from imports.reading.trees import branches, count
@@ -16,7 +17,7 @@ def is_one(value: Any) -> bool:
     return isinstance(value, dict) and isinstance(value.get("mapping"), dict)
 
 
-def read(value: dict[str, Any]) -> Iterator[Conversation]:
+def read(value: dict[str, Any], attached: Attached) -> Iterator[Conversation]:
     """The conversation with the messages that were shown last, then its other branches, archived."""
     mapping = {str(key): fields_of(node) for key, node in value["mapping"].items()}
     parents = {key: name_of(node.get("parent")) for key, node in mapping.items()}
@@ -43,7 +44,7 @@ def read(value: dict[str, Any]) -> Iterator[Conversation]:
             updated=moment(value.get("update_time")) if number == 0 else None,
             archived=value.get("is_archived") is True or number > 0,
         )
-        reader = Messages(found, has_people=len(people) > 1)
+        reader = Messages(found, attached, has_people=len(people) > 1)
         for key, following in zip(path, [*path[1:], None], strict=True):
             # What a branch shares with the one shown was counted there.
             counted = Counter[str]() if key in said else found.left_out

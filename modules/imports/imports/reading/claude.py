@@ -115,7 +115,7 @@ def _add(found: Conversation, documents: Documents, message: dict[str, Any]) -> 
             texts.append(_leave_out(found, name))
     found.say(role, "\n\n".join(filter(None, texts)), time, name=node)
     for number, document in enumerate({id(each): each for each in written}.values()):
-        documents.show(document, time, None, node and f"{node}{PART}{number}")
+        documents.show(document, time, None, node and f"{node}{PART}{number}", found.left_out)
 
 
 def _document(documents: Documents, block: dict[str, Any]) -> Document | None:

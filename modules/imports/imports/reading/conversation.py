@@ -1,10 +1,14 @@
 """A conversation as every kind of export is read into it: what was said, by whom and when."""
 
+import hashlib
 import math
+import re
 import uuid
 from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import PurePosixPath
 from typing import Any, Literal
 
 from imports.reading.trees import BRANCHES
@@ -15,8 +19,20 @@ TEXT_LIMIT = 1_000_000
 _TITLE = 200
 _ORIGINAL = 200
 _NAME = 40
+_FILES = 500
+_STEM, _ENDING = 60, 12
+_UNSAFE = re.compile(r"[^\w.-]")
 _FIRST, _LAST = datetime(1990, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
 _NAMES = uuid.UUID("6f6b1a52-7f37-5c0e-9a3f-3d1c2f1f8f5b")
+
+
+@dataclass(slots=True)
+class Attachment:
+    """File that went with a message; `key` is its id in the place that it comes from, and `read` gives its content."""
+
+    key: str
+    name: str
+    read: Callable[[], Iterator[bytes]]
 
 
 @dataclass(slots=True)
@@ -29,6 +45,8 @@ class Message:
     model: str | None = None
     id: str | None = None
     """Its id in the place that it comes from, which it has in every export."""
+
+    files: list[Attachment] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -52,6 +70,8 @@ class Conversation:
     labels: dict[str, str] = field(default_factory=dict)
     path: list[str] = field(default_factory=list)
     documents: int = 0
+    files: dict[str, Attachment] = field(default_factory=dict)
+    """Those of all messages, by the names that they get here."""
 
     @property
     def id(self) -> str:
@@ -65,15 +85,34 @@ class Conversation:
         return str(uuid.uuid5(_NAMES, f"{self.source}:{self.original}" + (f":{branch}" if branch else "")))
 
     def say(
-        self, role: Role, text: str, time: str | None, model: str | None = None, *, name: str | None = None
+        self,
+        role: Role,
+        text: str,
+        time: str | None,
+        model: str | None = None,
+        *,
+        name: str | None = None,
+        files: Sequence[Attachment] = (),
     ) -> None:
-        """Add a message, unless it is empty."""
+        """Add a message, unless it is empty; `name` is its id in the place that it comes from."""
         text = clean(text)
         if len(text) > TEXT_LIMIT:
             text = f"{text[:TEXT_LIMIT]}\n[…]"
             self.left_out["cut_texts"] += 1
-        if text.strip():
-            self.messages.append(Message(role, text, time, model, name))
+        attached = [self._attached(each) for each in files[: _FILES - len(self.files)]]
+        if len(attached) < len(files):
+            self.left_out["too_many_files"] += len(files) - len(attached)
+        if text.strip() or attached:
+            self.messages.append(Message(role, text, time, model, name, attached))
+
+    def _attached(self, file: Attachment) -> Attachment:
+        """Give a file a name that no other one has here, and that is the same in a later export."""
+        path = PurePosixPath(_UNSAFE.sub("_", clean(file.name)).lstrip(".") or "file")
+        stem, ending = (path.stem[:_STEM], path.suffix) if len(path.suffix) <= _ENDING else (path.name[:_STEM], "")
+        name = f"{stem}{ending}"
+        if (known := self.files.get(name)) and known.key != file.key:
+            name = f"{stem}-{hashlib.sha256(file.key.encode()).hexdigest()[:8]}{ending}"
+        return self.files.setdefault(name, Attachment(file.key, name, file.read))
 
     def settle(self, number: int = 0, ends: int = 0) -> None:
         """Fill title and times in from the messages, where the export does not say them.

@@ -1,6 +1,7 @@
 """Documents that a model wrote beside its answers, such as ChatGPT's canvas and Claude's artifacts: each stands where it changed last."""
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 
 from imports.reading.conversation import TEXT_LIMIT, Conversation, Message
@@ -63,8 +64,12 @@ class Documents:
         if self._left >= 0:
             document.content = replaced(document.content, pattern, replacement, everywhere=everywhere)
 
-    def show(self, document: Document, time: str | None, model: str | None, node: str | None) -> None:
-        """Let it stand at this place."""
+    def show(
+        self, document: Document, time: str | None, model: str | None, node: str | None, left_out: Counter[str]
+    ) -> None:
+        """Let it stand at this place; what it was before is counted."""
+        if document.message is not None:
+            left_out["versions"] += 1
         document.message = Message("assistant", "", time, model, node)
         self._places[id(document.message)] = document.message
         self._found.messages.append(document.message)

@@ -71,7 +71,7 @@ class Reading:
             with self._upload.open() as file:
                 # In an object it may stand behind everything else; a list has no names.
                 beginning = file.read(_BEGINNING).lstrip(b"\xef\xbb\xbf \t\r\n")
-                if not beginning.startswith((b"{", b"[")):
+                if not beginning.startswith((b"{", b"[", b"<")):
                     raise Refused(
                         "This is not an export: expected a ZIP archive, a conversations.json, or what `parachute import --help` names."
                     )
@@ -81,7 +81,7 @@ class Reading:
                     self._output.say(archived=True)
             with self._upload.open() as self._file:
                 chats = self._chats()
-                chats.read_json(self._file)
+                chats.read(self._file, is_page=beginning.startswith(b"<"))
                 chats.end()
 
     def _expect(self, kind: str, form: str) -> None:
@@ -92,7 +92,7 @@ class Reading:
 
     def _read_archive(self, archive: Archive) -> None:
         match self._kind:
-            case "auto" | "chatgpt" | "claude" | "openwebui":
+            case "auto" | "chatgpt" | "claude" | "openwebui" | "gemini" | "librechat" | "lmstudio":
                 self._chats().read_archive(archive)
             case "parachute":
                 self._read_parachute(archive)

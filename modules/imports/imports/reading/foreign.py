@@ -5,19 +5,18 @@ from typing import Any
 
 from imports.reading.archive import Refused
 from imports.reading.conversation import fields_of, items_of, text_of
+from imports.reading.places import NAMES
 
-READ = "Exports of ChatGPT, Claude and Open WebUI, and the conversations of an older Parachute, are read"
+READ = "Exports of ChatGPT, Claude, Gemini, LibreChat, LM Studio and Open WebUI, and the conversations of an older Parachute, are read"
+_TAKEOUT = "Google Takeout without the activities of Gemini (My Activity, Gemini Apps)"
 _NODES = 5
 
 
 def program_of(value: Any) -> str | None:
     """The program whose export has such an element; None for an unknown one."""
     found = fields_of(value)
-    if "conversationId" in found and isinstance(found.get("messages"), list):
-        return "LibreChat"
-    header = text_of(found.get("header")).lower()
-    if header and "time" in found and "title" in found:
-        return "Gemini, from Google Takeout" if "gemini" in header or "bard" in header else "Google Takeout"
+    if text_of(found.get("header")) and "time" in found and "title" in found:
+        return _TAKEOUT
     if isinstance(found.get("conversation"), dict) and isinstance(found.get("responses"), list):
         return "Grok"
     nodes = [fields_of(node) for node in list(fields_of(found.get("mapping")).values())[:_NODES]]
@@ -31,17 +30,18 @@ def program_of_archive(names: Iterable[str]) -> str | None:
     for name in names:
         parts = name.lower().split("/")
         if "takeout" in parts[:2]:
-            is_gemini = any("gemini" in part or "bard" in part for part in parts)
-            return "Gemini, from Google Takeout" if is_gemini else "Google Takeout"
+            return NAMES["gemini"] if any("gemini" in part or "bard" in part for part in parts) else _TAKEOUT
         if parts[-1] == "prod-grok-backend.json":
             return "Grok"
     return None
 
 
 def refuse(program: str | None) -> Refused:
-    """The refusal of an export, by the name of its program; of one that nobody knows."""
+    """The refusal of an export, by the name of its program: of one that is another's than was named, or that is not read."""
     if program is None:
         return Refused(f"This is no export that is known here: nothing in it is a conversation. {READ}.")
+    if kind := next((each for each, name in NAMES.items() if name == program), None):
+        return Refused(f"This is an export of {program}. Name its kind: `parachute import {kind} FILE`.")
     return Refused(f"This is an export of {program}, which is not read. {READ}.")
 
 

@@ -12,12 +12,17 @@ _VALUE_COST = 100
 _DEEPEST = 100
 _STRING_LIMIT = 8 * 1024 * 1024
 _CHUNK = 64 * 1024
+_TREES = frozenset({"messages", "messagesTree"})
+"""Members whose elements may hold the next ones in `children`, and these the next: LibreChat's, as deep as a conversation is long."""
+
+_CHILDREN = "children"
 _CONTAINERS = frozenset({"data", "conversations"})
 _CONTAINERS_DEEP = 3
 
 _QUOTE = re.compile(rb'(?<!\\)(?:\\\\)*"')
 _TORN = re.compile(rb"(?:(?<!\\)(?:\\\\)*(\\(?:u[0-9a-fA-F]{0,3})?)|([\xc0-\xff][\x80-\xbf]{0,2}))\Z")
 _TAIL = 64
+_MEMBERS, _LONGEST = 100_000, 300
 _BOM = b"\xef\xbb\xbf"
 
 Event = tuple[str, Any]
@@ -107,6 +112,25 @@ def flag(file: Readable, name: str) -> bool:
     return False
 
 
+def texts_of(file: Readable) -> Iterator[tuple[str, str]]:
+    """The members of the outermost object that are texts, a hundred thousand at the most; what is no such thing ends them."""
+    import ijson
+
+    depth, key, count = 0, "", 0
+    try:
+        for event, value in ijson.basic_parse(ShortStrings(file)):
+            if event.startswith("start_"):
+                depth += 1
+            elif event.startswith("end_"):
+                depth -= 1
+            elif event == "map_key" and depth == 1:
+                key, count = value, count + 1
+            elif event == "string" and depth == 1 and count <= _MEMBERS:
+                yield key[:_LONGEST], value[:_LONGEST]
+    except (ijson.JSONError, UnicodeDecodeError, ValueError):
+        return
+
+
 def _elements(events: Iterator[Event], depth: int) -> Iterator[Any]:
     event, _ = _next(events)
     if event == "start_array":
@@ -118,6 +142,8 @@ def _elements(events: Iterator[Event], depth: int) -> Iterator[Any]:
             key = str(found[1])
             if key in _CONTAINERS and depth < _CONTAINERS_DEEP:
                 yield from _elements(events, depth + 1)
+            elif key in _TREES:
+                rest[key] = _flattened(_next(events), events)
             elif len(rest) < _VALUE_COST:
                 rest[key] = _build(_next(events), events)
             else:
@@ -133,19 +159,51 @@ def _next(events: Iterator[Event]) -> Event:
         raise InvalidJson("it ends early") from error
 
 
-def _build(begin: Event, events: Iterator[Event]) -> Any:
-    """The value that begins with an event, or OVERSIZED when all of it has been passed over."""
+def _flattened(begin: Event, events: Iterator[Event]) -> Any:
+    """The objects of a tree in the order in which they begin, without their children; OVERSIZED when it has been passed over."""
+    if begin[0] != "start_array":
+        return _build(begin, events)
+    found: list[dict[str, Any]] = []
+    # Of each list and each object that is open, the object: nothing calls itself, however deep it is.
+    stack: list[dict[str, Any] | None] = [None]
+    budget = [ELEMENT_LIMIT]
+    while stack:
+        event, value = _next(events)
+        top = stack[-1]
+        if event in ("end_map", "end_array"):
+            stack.pop()
+        elif top is not None:
+            first = _next(events)
+            if value == _CHILDREN and first[0] == "start_array":
+                stack.append(None)
+            else:
+                top[str(value)] = _build(first, events, budget)
+            budget[0] -= _VALUE_COST + len(value)
+        elif event.startswith("start_"):
+            stack.append({} if event == "start_map" else None)
+            found += [each for each in stack[-1:] if each is not None]
+            budget[0] -= _VALUE_COST
+        if budget[0] < 0:
+            found.clear()
+            _pass_over(events, len(stack))
+            return OVERSIZED
+    return found
+
+
+def _build(begin: Event, events: Iterator[Event], budget: list[int] | None = None) -> Any:
+    """The value that begins with an event, or OVERSIZED when all of it has been passed over; what it takes is off the budget."""
+    budget = [ELEMENT_LIMIT] if budget is None else budget
     if not begin[0].startswith("start_"):
-        return begin[1]
+        budget[0] -= _VALUE_COST + (len(begin[1]) if begin[0] == "string" else 0)
+        return float(begin[1]) if isinstance(begin[1], Decimal) else begin[1]
     root: Any = {} if begin[0] == "start_map" else []
     stack: list[Any] = [root]
     keys: list[str] = [""]
-    cost = 0
     while stack:
         event, value = _next(events)
         if event == "map_key":
             keys[-1] = value
-            cost += len(value)
+            budget[0] -= len(value)
             continue
         if event in ("end_map", "end_array"):
             stack.pop()
@@ -154,8 +212,8 @@ def _build(begin: Event, events: Iterator[Event]) -> Any:
         made = {} if event == "start_map" else [] if event == "start_array" else value
         if isinstance(made, Decimal):
             made = float(made)
-        cost += _VALUE_COST + (len(value) if event == "string" else 0)
-        if cost > ELEMENT_LIMIT or len(stack) > _DEEPEST:
+        budget[0] -= _VALUE_COST + (len(value) if event == "string" else 0)
+        if budget[0] < 0 or len(stack) > _DEEPEST:
             del root, made
             depth = len(stack) + event.startswith("start_")
             stack.clear()

@@ -1,6 +1,7 @@
 """The kind of an archive, by the names in it."""
 
 import re
+import zipfile
 from pathlib import PurePosixPath
 
 from imports.reading import brain, foreign
@@ -13,6 +14,9 @@ _CATEGORY = re.compile(
 _MANIFEST = re.compile(r"manifest-[\w.-]{1,100}\.json")
 _FOLDERS = frozenset({"projects", "memories", "design_chats"})
 _PARTS = 4
+_LMSTUDIO = ".conversation.json"
+_GEMINI = ("gemini", "bard")
+_PAGES = (".json", ".html")
 
 
 def kind_of(archive: Archive) -> str:
@@ -23,6 +27,10 @@ def kind_of(archive: Archive) -> str:
         return "brain"
     if "conversations" in categories:
         return "auto"
+    if any(name.endswith(_LMSTUDIO) for name in names):
+        return "lmstudio"
+    if any(_of_gemini(name) for name in names):
+        return "gemini"
     if any(name.endswith("sessions.db") or "/sessions/" in f"/{name}" or name.endswith(".jsonl") for name in names):
         return "parachute"
     if any("/.obsidian/" in f"/{name}" for name in names):
@@ -54,3 +62,31 @@ def is_export_file(name: str) -> bool:
         and not is_hidden(name)
         and category_of(name) is not None
     )
+
+
+def files_of(kind: str, archive: Archive) -> list[zipfile.ZipInfo]:
+    """The files of an archive that have conversations, in the order of their names."""
+    match kind:
+        case "lmstudio":
+            return list(archive.named(_LMSTUDIO))
+        case "librechat":
+            return list(archive.named(".json"))
+        case "gemini":
+            found = [each for each in archive.named(*_PAGES, ".txt") if _of_gemini(each.filename.lower())]
+            # Beside the activities lie files that were given to Gemini, of any name.
+            return [each for each in found if _is_activities(each.filename)] or found
+    return [each for each in archive.named(".json") if is_export_file(each.filename)]
+
+
+def _of_gemini(name: str) -> bool:
+    """Return True for a file in a folder of Gemini, whose name has that word in every language."""
+    folders = name.split("/")[:-1]
+    is_told = any(word in folder for folder in folders for word in _GEMINI)
+    return is_told and (name.endswith(_PAGES) or name.rpartition("/")[2].startswith("conversation_"))
+
+
+def _is_activities(name: str) -> bool:
+    """Return True for the file that is called as the folder of all activities: `My Activity/Gemini Apps/MyActivity.json`."""
+    *above, own = name.lower().split("/")
+    stem = "".join(letter for letter in own.rpartition(".")[0] if letter.isalnum())
+    return any(stem == "".join(letter for letter in folder if letter.isalnum()) for folder in above)

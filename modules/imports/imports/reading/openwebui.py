@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from imports.reading.attached import Attached
 from imports.reading.conversation import Conversation, Role, fields_of, items_of, moment, name_of, text_of
 from imports.reading.trees import branches, count
 
@@ -20,7 +21,7 @@ def is_one(value: Any) -> bool:
     return isinstance(fields_of(chat.get("history")).get("messages"), dict)
 
 
-def read(value: dict[str, Any]) -> Iterator[Conversation]:
+def read(value: dict[str, Any], _: Attached) -> Iterator[Conversation]:
     """The conversation with the messages that were shown last, then its other branches, archived."""
     chat = fields_of(value.get("chat"))
     history = fields_of(chat.get("history"))

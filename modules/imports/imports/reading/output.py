@@ -7,7 +7,7 @@ from imports.reading.conversation import Conversation
 from imports.reading.places import AskBrought, Places
 
 Found = dict[str, Any]
-"""One thing with how far the reading is: `kind`, `conversation` with `messages`, `file` with `content`, `suggestion`, `skipped`,
+"""One thing with how far the reading is: `kind`, `conversation` with `messages` and `attachments`, `file` with `content`, `suggestion`, `skipped`,
 `left_out`, `error` or `archived`."""
 
 Sink = Callable[[Found], None]
@@ -54,9 +54,11 @@ class Output:
         }
         messages = [
             {"role": each.role, "text": each.text, "time": each.time, "model": each.model, "id": each.id}
+            | ({"files": [file.name for file in each.files]} if each.files else {})
             for each in found.messages
         ]
-        self.say(conversation=head, messages=messages, left_out=found.left_out)
+        attachments = {name: file.read() for name, file in found.files.items()}
+        self.say(conversation=head, messages=messages, attachments=attachments, left_out=found.left_out)
 
     def say(self, **found: Any) -> None:
         """Hand on one thing; nothing for counts of nothing."""

@@ -10,7 +10,14 @@ from parachute.core.sessions import Brought, BroughtMessage, digest
 AskBrought = Callable[[str], Brought | None]
 """Says what an import has brought of a session; None where no import brought it."""
 
-NAMES = {"chatgpt": "ChatGPT", "claude": "Claude", "openwebui": "Open WebUI"}
+NAMES = {
+    "chatgpt": "ChatGPT",
+    "claude": "Claude",
+    "gemini": "Gemini",
+    "librechat": "LibreChat",
+    "lmstudio": "LM Studio",
+    "openwebui": "Open WebUI",
+}
 
 
 @dataclass(slots=True)
@@ -89,7 +96,9 @@ def _new(found: Conversation, brought: Brought) -> int | None:
     place = new = changed = 0
     for message in found.messages:
         if place < len(here) and _is_same(here[place], message):
-            changed += is_newer and here[place].digest != digest(message.text)
+            is_changed = is_newer and here[place].digest != digest(message.text)
+            # Imported before files came along, or from an export without them.
+            changed += is_changed or len(message.files) > here[place].files
             place += 1
         else:
             new += 1
