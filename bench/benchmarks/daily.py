@@ -38,6 +38,23 @@ def measure() -> Iterator[Result]:
         ):
             yield from slowest(computer, "daily", name, budget, calls)
         yield Result("daily.memory", computer.megabytes_of("daily"), "MB", 40)
+    yield from _chinese()
+
+
+def _chinese() -> Iterator[Result]:
+    many = generator("daily")
+    computer = OfficialComputer()
+    computer.install("daily")
+    letters = many.write_vault(
+        computer.vault, _ENTRIES, datetime.date.today() - datetime.timedelta(days=1), chinese=True
+    )
+    with computer, computer.connect() as connection:
+        computer.wait_until(lambda: _total(connection) == _ENTRIES, "everything is in the index", seconds=300)
+        # Half of all entries have one of the first; a letter that none has makes it a search for some of the words.
+        some = [letters[number % 50] for number in range(_CALLS)]
+        for name, asked in (("search_letter", some), ("search_some_letters", [f"{letter} 龘" for letter in some])):
+            calls = gets(connection, "/api/daily/search?q=%s", asked)
+            yield from slowest(computer, "daily", name, 20, calls)
 
 
 def _total(connection: Connection) -> int:

@@ -12,11 +12,16 @@ from parachute.core.sessions import HEAD, digest
 
 @dataclass(slots=True)
 class FakeSessions:
-    """Keeps what a module brings: `records` by the id of the import, texts by the id of the chat, contents of files by their path."""
+    """Keeps what a module brings: `records` by the id of the import, texts by the id of the chat, contents of files by their path.
+
+    `asked` are the chats of which the module asked what was brought.
+    """
 
     records: dict[str, dict[str, Any]] = field(default_factory=dict)
     chats: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
     brought: dict[str, dict[str, Any]] = field(default_factory=dict)
+    fingerprints: dict[str, str] = field(default_factory=dict)
+    asked: list[str] = field(default_factory=list)
     files: dict[str, bytes] = field(default_factory=dict)
     suggestions: list[Any] = field(default_factory=list)
 
@@ -27,7 +32,10 @@ class FakeSessions:
                 return {"imports": list(self.records.values())}
             case "ids":
                 return {"ids": list(self.chats)}
+            case "fingerprints":
+                return {"fingerprints": self.fingerprints}
             case "brought":
+                self.asked.append(document["session"])
                 return {"brought": self.brought.get(document["session"])}
             case "begin" | "keep" | "end":
                 record = document["record"]
@@ -40,6 +48,7 @@ class FakeSessions:
                 removed = len(self.chats)
                 self.chats.clear()
                 self.brought.clear()
+                self.fingerprints.clear()
                 return {"removed": removed, "shrunk": 0, "kept": []}
             case "suggestion":
                 self.suggestions.append(document["suggestion"])
@@ -70,6 +79,7 @@ class FakeSessions:
             if value["session"] not in self.chats or value.get("grows"):
                 added.append(value["session"])
                 self.chats[value["session"]] = texts
+                self.fingerprints[value["session"]] = value.get("fingerprint", "")
                 about = {"is_untouched": True, "updated": value.get("updated")}
                 self.brought[value["session"]] = {**about, "messages": messages}
         return {"added": added}

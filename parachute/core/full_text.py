@@ -91,10 +91,15 @@ def quoted(word: str, *, is_unfinished: bool = False, phrases: bool = True) -> s
 
 def any_of(words: Sequence[str], last: str = "") -> str:
     """Return a full-text query for some of the words, or, of a run, for some of its pairs; `last` stands for the last one."""
+    return " OR ".join(alternatives(words, last))
+
+
+def alternatives(words: Sequence[str], last: str = "") -> list[str]:
+    """Return what `any_of` asks for, each by itself."""
     whole = words[:-1] if last else words
     found = [[f'"{pair}"' for pair in _parts(word)] if _is_long(word) else [quoted(word)] for word in whole]
     found.append([last])
-    return " OR ".join(list(dict.fromkeys(each for parts in found for each in parts if each))[:_MOST_PARTS])
+    return list(dict.fromkeys(each for parts in found for each in parts if each))[:_MOST_PARTS]
 
 
 def _is_long(word: str) -> bool:

@@ -68,6 +68,10 @@ class Sessions:
         """The ids of all chats."""
         return set(member(await self._ask("ids", {}), "ids", list))
 
+    async def fingerprints(self) -> dict[str, str]:
+        """The fingerprints that came with chats of imports, by the ids of the chats."""
+        return member(await self._ask("fingerprints", {}), "fingerprints", dict)
+
     async def begin(self, request: Request, record: Record, size: int = 0) -> str:
         """Begin an import, or go on with an old one to undo it; returns its name as that of a folder. Errors: Conflict, DiskFull.
 
@@ -81,8 +85,9 @@ class Sessions:
         """Store chats with their messages, all or none; the ids of those that were not here.
 
         Of a chat there are `session` (its id), `title`, `created`, `updated`, `archived`, `messages` (how many), `source`,
-        `original` (its id there) and `labels`; a message has `role`, `text`, and perhaps `id` (its id there), `time`, `model` and
-        `files`, the names under which `add_attachment` has sent them before.
+        `original` (its id there), `labels`, and perhaps a `fingerprint` by which the module knows its messages again; a message has
+        `role`, `text`, and perhaps `id` (its id there), `time`, `model` and `files`, the names under which `add_attachment` has sent
+        them before.
         With `grows` a chat that an import brought gets these messages instead of its own, if nobody has gone on with it here; an
         undo brings its own back.
         """

@@ -148,3 +148,17 @@ async def test_after_an_edit_only_what_changed_is_looked_up(tmp_path: Path, jour
     again = Hashes(Files(tmp_path / "vault", write=["Daily/**"]), tmp_path / "hashes.db")
     assert await again.all() == after
     again.close()
+
+
+async def test_a_word_that_tells_counts_alone_and_of_words_that_very_many_have_the_newest(tmp_path: Path) -> None:
+    index = Index(tmp_path / "index.db")
+    rain = [Entry(f"rain-{number}", "", "今天下雨 every day", {}) for number in range(2_600)]
+    await index.put([(Indexed("Daily/journals/2020-01-02.md", "2020-01-02", 1, 1), rain)])
+    tower = Entry("tower", "", "今天在灯塔 every Monday", {})
+    await index.put([(Indexed("Daily/journals/2020-01-01.md", "2020-01-01", 1, 1), [tower])])
+    for text in ("今 灯", "今天的灯塔", "day Monday"):
+        assert [found.entry.key for found, _ in await index.search_any(text, *ALL, 3)] == ["tower"]
+    for text in ("今", "今 下", "every"):
+        newest = await index.search_any(text, *ALL, 3)
+        assert [(found.entry.key, sure) for found, sure in newest] == [(f"rain-{n}", False) for n in (2599, 2598, 2597)]
+    index.close()

@@ -2,11 +2,11 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
+from functools import partial
 from typing import Any
 
 from imports.reading.export import read
 from imports.reading.output import Found
-from imports.reading.places import AskBrought
 from imports.records import KINDS, WHY, Import, key_of
 from imports.upload import Upload
 from parachute.core import InvalidInput
@@ -50,7 +50,7 @@ class Running:
     async def run(self, kind: str) -> None:
         """Read the upload and place what is in it; errors: ParachuteError, OSError. What was placed stays."""
         self._asked = kind
-        known = await self._sessions.ids()
+        known, fingerprints = await self._sessions.ids(), await self._sessions.fingerprints()
         loop = asyncio.get_running_loop()
 
         def sink(found: Found) -> None:
@@ -64,7 +64,8 @@ class Running:
                 raise _Stopped
             return asyncio.run_coroutine_threadsafe(self._brought(session), loop).result()
 
-        reading = asyncio.create_task(asyncio.to_thread(_quietly, read, self.upload, kind, known, sink, brought))
+        whole = partial(read, self.upload, kind, known, sink, brought, fingerprints)
+        reading = asyncio.create_task(asyncio.to_thread(_quietly, whole, sink))
         try:
             await asyncio.shield(reading)
         except asyncio.CancelledError:
@@ -160,16 +161,9 @@ class Running:
             self.record.leave_out({outcome: 1})
 
 
-def _quietly(
-    read: Callable[..., None],
-    upload: Upload,
-    kind: str,
-    known: set[str],
-    sink: Callable[[Found], None],
-    brought: AskBrought,
-) -> None:
+def _quietly(reading: Callable[[], None], sink: Callable[[Found], None]) -> None:
     try:
-        read(upload, kind, known, sink, brought)
+        reading()
     except _Stopped:
         return
     sink({"end": True})

@@ -25,6 +25,8 @@ class Here:
 
     def __init__(self, folder: Path) -> None:
         self.brought: dict[str, Brought] = {}
+        self.fingerprints: dict[str, str] = {}
+        self.asked: list[str] = []
         self.has_ids = True
         self._folder = folder
 
@@ -32,14 +34,21 @@ class Here:
         """Read an export, and take what it brings."""
         found = Read()
         upload = uploaded(self._folder, json.dumps(values[0] if len(values) == 1 else values).encode())
-        export.read(upload, "auto", set(self.brought), found.take, self.brought.get)
+        self.asked.clear()
+        export.read(upload, "auto", set(self.brought), found.take, self._ask, self.fingerprints)
         for chat, messages in zip(found.conversations, found.messages, strict=True):
             said = [
                 BroughtMessage(each["id"] if self.has_ids else None, each["role"], each["time"], digest(each["text"]))
                 for each in messages
             ]
             self.brought[chat["session"]] = Brought(True, chat["updated"], said)
+            if self.has_ids:  # both came at once
+                self.fingerprints[chat["session"]] = chat["fingerprint"]
         return found
+
+    def _ask(self, session: str) -> Brought | None:
+        self.asked.append(session)
+        return self.brought.get(session)
 
 
 def said(*nodes: dict[str, Any], updated: int = 0) -> dict[str, Any]:
@@ -60,6 +69,16 @@ def test_what_was_said_since_grows_the_conversation(tmp_path: Path) -> None:
         for export_again in (said(ASKED, ANSWERED, WINTER, THREE), said(ASKED, ANSWERED)):
             again = here.read(export_again)
             assert (again.conversations, again.skipped) == ([], [first.conversations[0]["session"]])
+
+
+def test_only_what_has_changed_is_asked_about(tmp_path: Path) -> None:
+    here = Here(tmp_path)
+    branched = {**said(ASKED, ANSWERED, AGAIN), "conversation_id": "c-2"}
+    first = [each["session"] for each in here.read(said(ASKED, ANSWERED), branched).conversations]
+    assert here.read(said(ASKED, ANSWERED), branched).skipped == first
+    assert here.asked == []
+    assert len(here.read(said(ASKED, ANSWERED, WINTER), branched).conversations) == 1
+    assert here.asked == first[:1]
 
 
 def test_an_answer_that_was_half_there_becomes_whole(tmp_path: Path) -> None:

@@ -35,11 +35,11 @@ class Growing:
         count, kept = 0, []
         for identifier in await asyncio.to_thread(self._folders.grown, import_id):
             session = await self._sessions.sessions.find(identifier)
-            if session is None:
+            if session is None or not await self._settle(import_id, identifier):
                 continue
             put_back = partial(self._put_back, import_id, identifier)
             if await self._sessions.has_grown(import_id, identifier) and await self._sessions.shrink(
-                identifier, put_back
+                import_id, identifier, put_back
             ):
                 count += 1
             else:
@@ -47,7 +47,10 @@ class Growing:
         return count, kept
 
     async def settle(self, import_id: str) -> int:
-        """Restore what an import that was interrupted has placed and not stored; how many have grown."""
+        """Restore what an import has placed and not stored, or an undo stored and not placed, when it was interrupted.
+
+        How many have grown by the import.
+        """
         known = await asyncio.to_thread(self._folders.grown, import_id)
         return sum([await self._settle(import_id, identifier) for identifier in known])
 
@@ -59,8 +62,7 @@ class Growing:
         if await self._sessions.sessions.find(identifier) is None:
             await asyncio.to_thread(self._sessions.transcripts.forget_before, identifier)
         elif identifier in await asyncio.to_thread(self._folders.grown, import_id):
-            await asyncio.to_thread(self._put_back, import_id, identifier)
-            await self._sessions.sessions.search_index.update(identifier)
+            await self._sessions.restore(import_id, identifier, partial(self._put_back, import_id, identifier))
         return False
 
     def _place(self, import_id: str, staged: int, identifier: str) -> None:

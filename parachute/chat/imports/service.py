@@ -94,6 +94,8 @@ class Imports:
                     return {"imports": await self._list(module.name, is_first=document.get("first") is True)}
                 case "ids":
                     return {"ids": await self._sessions.ids()}
+                case "fingerprints":
+                    return {"fingerprints": await self._sessions.fingerprints()}
                 case "begin":
                     return await self._begin(module.name, document)
                 case "forget":

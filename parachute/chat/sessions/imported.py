@@ -32,6 +32,8 @@ def session_of(origin: dict[str, Any], identifier: str, *, import_id: str | None
     known: dict[str, Any] = {"id": import_id or _text(origin, "import"), "messages": count}
     if isinstance(labels, dict):
         known |= {str(name)[:40]: value[:_TITLE] for name, value in list(labels.items())[:10] if isinstance(value, str)}
+    if fingerprint := _text(origin, "fingerprint"):
+        known["fingerprint"] = fingerprint
     if level := known.pop("trustLevel", None):
         with suppress(InvalidInput):
             known["trustLevel"] = normalize_trust_level(str(level))

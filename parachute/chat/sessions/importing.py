@@ -44,6 +44,10 @@ class ImportedSessions:
         """The ids of all sessions."""
         return await self._store.ids()
 
+    async def fingerprints(self) -> dict[str, str]:
+        """The fingerprints of what imports brought, by the ids of the sessions."""
+        return await self._store.fingerprints()
+
     async def brought_by(self, import_id: str) -> list[Session]:
         """The sessions of an import that are still here."""
         return await self._store.imported(import_id)
@@ -75,8 +79,8 @@ class ImportedSessions:
 
         def change(row: Session) -> None:
             known = row.metadata[IMPORT]
-            row.metadata = {**row.metadata, IMPORT: {**known, "messages": now.message_count}}
-            row.metadata[IMPORT]["grown"] = [*known.get("grown", []), import_id]
+            grown = [*known.get("grown", []), import_id]
+            row.metadata = {**row.metadata, IMPORT: {**known, **_counted(now), "grown": grown}}
             # What was said here meanwhile counts as before.
             row.message_count += now.message_count - known["messages"]
             row.updated_at = max(row.updated_at, now.updated_at)
@@ -92,25 +96,32 @@ class ImportedSessions:
         grown = found.metadata.get(IMPORT, {}).get("grown", []) if found else []
         return import_id in (grown[-1:] if last else grown)
 
-    async def shrink(self, session: str, put_back: Callable[[], None]) -> bool:
+    async def shrink(self, import_id: str, session: str, put_back: Callable[[], None]) -> bool:
         """Let `put_back` restore what was there before a session grew last; False where somebody went on with it here."""
         found = await self.sessions.find(session)
-        if found is None or not self.is_untouched(found):
+        kept = await asyncio.to_thread(self.transcripts.origin, session, import_id)
+        if found is None or kept is None or not self.is_untouched(found):
             return False
-        title = session_of(self.transcripts.origin(session) or {}, session).title
-        await asyncio.to_thread(put_back)
-        before = session_of(self.transcripts.origin(session) or {}, session)
+        before, now = session_of(kept, session), await asyncio.to_thread(self.transcripts.origin, session)
+        title = session_of(now or {}, session).title
 
         def change(row: Session) -> None:
             known = row.metadata[IMPORT]
-            row.metadata = {**row.metadata, IMPORT: {**known, "messages": before.message_count}}
-            row.metadata[IMPORT]["grown"] = known["grown"][:-1]
+            row.metadata = {**row.metadata, IMPORT: {**known, **_counted(before), "grown": known["grown"][:-1]}}
             row.message_count, row.updated_at = before.message_count, before.updated_at
             row.title = before.title if row.title == title else row.title
 
         await self._store.update(session, change)
-        await self.sessions.search_index.update(session)
+        await self.restore(import_id, session, put_back)
         return True
+
+    async def restore(self, import_id: str, session: str, put_back: Callable[[], None]) -> None:
+        """Let `put_back` restore what was there before an import, of a session whose row does not say that it has grown by it.
+
+        Last of all: as long as something is kept, an import that was interrupted is settled by this.
+        """
+        await self.sessions.search_index.update(session, before=import_id)
+        await asyncio.to_thread(put_back)
 
     def _is_brought(self, session: Session) -> bool:
         return isinstance(session.metadata.get(IMPORT), dict) and "messages" in session.metadata[IMPORT]
@@ -133,3 +144,8 @@ class ImportedSessions:
                 break
             texts.append((kind, text))
         return texts
+
+
+def _counted(session: Session) -> dict[str, object]:
+    """What is known of the messages that an import brought."""
+    return {name: session.metadata[IMPORT].get(name) for name in ("messages", "fingerprint")}

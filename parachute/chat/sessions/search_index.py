@@ -35,16 +35,16 @@ class SearchIndex:
             await self.update(session)
         return len(ids)
 
-    async def update(self, session: str) -> None:
-        """Make what it has of one session anew."""
+    async def update(self, session: str, *, before: str | None = None) -> None:
+        """Make what it has of one session anew; `before` an import that is taken back: with what it brought as it was then."""
         found = await self._store.get(session)
-        texts = await asyncio.to_thread(self._texts, session)
+        texts = await asyncio.to_thread(self._texts, session, before)
         await self._store.replace_words(session, [("title", (found.title or "") if found else ""), *texts])
         self._listing.changed(words_of=session)
 
-    def _texts(self, session: str) -> list[tuple[str, str]]:
+    def _texts(self, session: str, before: str | None) -> list[tuple[str, str]]:
         self._transcripts.prepare(session)
-        texts = imported_texts(self._transcripts.imported_events(session), INDEXED_TEXT)
+        texts = imported_texts(self._transcripts.imported_events(session, before), INDEXED_TEXT)
         for event in self._transcripts.own_events(session):
             if text := user_text(event) or assistant_text(event):
                 texts.append((event["type"], text[:INDEXED_TEXT]))

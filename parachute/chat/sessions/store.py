@@ -73,6 +73,13 @@ class SessionStore:
         )
         return [_session(row) for row in rows]
 
+    async def fingerprints(self) -> dict[str, str]:
+        """The fingerprints of what imports brought, by the ids of the sessions."""
+        query = (
+            "SELECT id, json_extract(metadata, '$.import.fingerprint') AS found FROM sessions WHERE found IS NOT NULL"
+        )
+        return {session: str(found) for session, found in await self._database.rows(query)}
+
     async def update(
         self,
         session: str,

@@ -4,7 +4,7 @@ import json
 import os
 from collections import deque
 from collections.abc import Iterator
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from typing import IO, Any, Literal
 
@@ -21,6 +21,9 @@ FILE_LIMIT = 256 * 1024 * 1024
 _LINE_LIMIT = 16 * 1024 * 1024
 _ANSWER_LIMIT = 8 * 1024 * 1024
 """Bytes of events in one answer; the newest are kept."""
+
+_HELD = 16 * 1024 * 1024
+"""Bytes of events that are kept until it is known what was taken back; those behind them are read a second time."""
 
 _CHUNK = 1024 * 1024
 Kept = int | Literal["last", "all", "messages"]
@@ -129,17 +132,20 @@ def events_in(path: Path | None, *, with_taken_back: bool = False) -> Iterator[d
     if file is None:
         return
     with file:
-        gone = set() if with_taken_back else _gone(file)
-        for number, (_, event, _) in enumerate(read_events(file)):
-            if number not in gone:
-                yield event
-
-
-def _gone(file: IO[bytes]) -> set[int]:
-    branches = Branches()
-    for _, row in read_rows(file):
-        branches.add(row)
-    return branches.taken_back()
+        if with_taken_back:
+            yield from (event for _, event, _ in read_events(file))
+            return
+        branches, held, size, rest = Branches(), [], 0, None
+        for place, row in read_rows(file):
+            branches.add(row)
+            if row.shown is not None and size < _HELD:
+                held.append(row.shown[0])
+                size += len(row.shown[1])
+            elif row.shown is not None and rest is None:
+                rest = place
+        gone = branches.taken_back()
+        others = () if rest is None else (event for _, event, _ in read_events(file, rest))
+        yield from (event for number, event in enumerate(chain(held, others)) if number not in gone)
 
 
 def read_events(file: IO[bytes], start: int = 0, end: int = FILE_LIMIT) -> Iterator[tuple[int, dict[str, Any], bytes]]:

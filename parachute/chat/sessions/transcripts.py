@@ -102,9 +102,9 @@ class Transcripts:
             return []
         return [session for name in names if is_session_id(session := name.removesuffix(_IMPORTED))]
 
-    def origin(self, session: str) -> dict[str, Any] | None:
-        """Return the first line of a session's imported transcript; None without one."""
-        path = self.imported(session)
+    def origin(self, session: str, before: str | None = None) -> dict[str, Any] | None:
+        """Return the first line of a session's imported transcript, or of what it was `before` an import; None without one."""
+        path = self._brought(session, before)
         file = open_file(path) if path else None
         if file is None:
             return None
@@ -115,9 +115,9 @@ class Transcripts:
                 return None
         return value if isinstance(value, dict) and value.get("type") == "import" else None
 
-    def imported_events(self, session: str) -> Iterator[dict[str, Any]]:
-        """The events that an import brought, which are on one path."""
-        return events_in(self.imported(session), with_taken_back=True)
+    def imported_events(self, session: str, before: str | None = None) -> Iterator[dict[str, Any]]:
+        """The events that imports have brought, or had brought `before` one, which are on one path."""
+        return events_in(self._brought(session, before), with_taken_back=True)
 
     def ids(self) -> Iterator[str]:
         """The sessions whose transcript lies in the folder of its own sandbox."""
@@ -265,6 +265,11 @@ class Transcripts:
         for folder in (self._vault.state / "imports").glob(f"*/{BEFORE}"):
             with suppress(OSError):
                 remove_tree(folder / session, self._vault.root)
+
+    def _brought(self, session: str, before: str | None) -> Path | None:
+        if before is None:
+            return self.imported(session)
+        return self._vault.state / "imports" / before / BEFORE / session
 
     def _bring_up_to_date(self, outline: Outline, file: IO[bytes], found: Transcript) -> None:
         """Read what is new of a file; `found` has the events of the newest segment then."""

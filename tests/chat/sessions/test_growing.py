@@ -130,6 +130,37 @@ async def test_a_later_import_is_left_alone_when_an_undo_of_an_earlier_one_was_i
     assert await imports.texts() == TEXTS
 
 
+@pytest.mark.parametrize("is_placed", [True, False])
+async def test_an_undo_that_is_killed_comes_to_its_end_later(imports: Imports, is_placed: bool) -> None:
+    def die() -> None:
+        if is_placed:
+            imports.folders.put_back(FEBRUARY, "a")
+        raise KeyboardInterrupt  # what is done for an error is not done
+
+    for again in (imports.growing.settle, imports.growing.take_back):
+        await imports.bring(JANUARY, 2)
+        await imports.bring(FEBRUARY, 4, grows=2)
+        with pytest.raises(KeyboardInterrupt):
+            await imports.sessions.shrink(FEBRUARY, "a", die)
+        await again(FEBRUARY)
+        assert await imports.texts() == TEXTS[:2]
+        found = await imports.storage.service.get("a")
+        assert found.message_count == 2
+        assert imports.sessions.is_untouched(found)
+        assert not await imports.finds("Three")
+        assert await imports.bring(FEBRUARY, 4, grows=2) == ["a"]
+        await imports.storage.service.delete("a")
+
+
+async def test_a_fingerprint_is_that_of_what_is_here(imports: Imports) -> None:
+    await imports.bring(JANUARY, 2, fingerprint="two")
+    assert await imports.sessions.fingerprints() == {"a": "two"}
+    await imports.bring(FEBRUARY, 4, grows=2, fingerprint="four")
+    assert await imports.sessions.fingerprints() == {"a": "four"}
+    await imports.growing.take_back(FEBRUARY)
+    assert await imports.sessions.fingerprints() == {"a": "two"}
+
+
 async def test_nothing_is_left_of_one_that_was_deleted(imports: Imports) -> None:
     await imports.bring(JANUARY, 2)
     await imports.bring(FEBRUARY, 4, grows=2)

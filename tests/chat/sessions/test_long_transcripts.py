@@ -222,3 +222,20 @@ async def test_a_deleted_session_leaves_no_outline(storage: SessionStorage) -> N
     assert list((storage.vault.state / "outlines").iterdir())
     await storage.service.delete("a")
     assert not list((storage.vault.state / "outlines").iterdir())
+
+
+def test_what_was_taken_back_is_left_out_wherever_it_stands(storage: SessionStorage) -> None:
+    def said(name: int, parent: int | None, letters: int) -> dict[str, Any]:
+        role, text = "assistant" if name % 2 else "user", "x" * letters
+        above = None if parent is None else str(parent)
+        return {"type": role, "uuid": str(name), "parentUuid": above, "message": {"role": role, "content": text}}
+
+    # Each question has two answers, of which the second counts: at the beginning, and behind what is kept of a file.
+    for letters in (10, 2_000_000):
+        lines, before = [], None
+        for name in range(0, 24, 4):
+            first = [said(name, before, letters), said(name + 1, name, letters), said(name + 3, name, letters)]
+            lines, before = [*lines, *first], name + 3
+        storage.write_transcript("a", jsonl(*lines))
+        found = [event["uuid"] for event in storage.transcripts.own_events("a")]
+        assert found == [str(name + place) for name in range(0, 24, 4) for place in (0, 3)]

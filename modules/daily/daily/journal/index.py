@@ -11,7 +11,7 @@ from typing import Any
 from daily.days.day import Entry
 from daily.journal.database import Database
 from parachute.core import InvalidInput
-from parachute.core.full_text import any_of, quoted, readable, words
+from parachute.core.full_text import alternatives, quoted, readable, words
 from parachute.core.meaning import SURE, Queue
 from parachute.core.nearness import Work
 from parachute.core.stopwords import keywords
@@ -36,7 +36,7 @@ CREATE VIEW IF NOT EXISTS searched AS
     SELECT number, searchable(title) AS title, searchable(content) AS content FROM entries;
 CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5 (
     title, content, content = 'searched', content_rowid = 'number',
-    tokenize = "unicode61 remove_diacritics 2", prefix = '2 3'
+    tokenize = "unicode61 remove_diacritics 2", prefix = '1 2 3'
 );
 CREATE TABLE IF NOT EXISTS days (number INTEGER PRIMARY KEY, entries INTEGER NOT NULL);
 INSERT INTO days SELECT number / {_DAY}, count(*) FROM entries WHERE NOT EXISTS (SELECT 1 FROM days) GROUP BY 1;
@@ -69,6 +69,8 @@ _DAY_AT = (
 _INSERT = f"INSERT INTO entries ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
 _INSERT_FILE = "INSERT OR REPLACE INTO files (path, date, modified, size, problem) VALUES (?, ?, ?, ?, ?)"
 _MOST_WORDS = 20
+_COMMON = 2_500
+"""Entries with a word that tells none of them apart; ranking more takes long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,19 +219,25 @@ class Index:
         return [_found(row) for row in rows]
 
     async def search_any(self, text: str, first: str, last: str, limit: int) -> list[tuple[Found, bool]]:
-        """Entries with some of the words that tell, the best first, and whether they tell them from most others."""
-        wanted = any_of(keywords(words(text)[:_MOST_WORDS]))
+        """Entries with some of the words that tell, the best first, and whether they tell them from most others.
+
+        Where very many have each of the words, the newest.
+        """
+        wanted = alternatives(keywords(words(text)[:_MOST_WORDS]))
         columns = ", ".join(f"entries.{name.strip()}" for name in _COLUMNS.split(","))
-        query = (
-            f"SELECT {columns}, snippet(words, -1, '', '', '…', 24), words.rank FROM words JOIN entries ON number = words.rowid "  # noqa: S608
-            "WHERE words MATCH ? AND words.rowid >= ? AND words.rowid < ? ORDER BY words.rank LIMIT ?"
-        )
-        values = (wanted, _first(first), _first(last, 1), limit)
-        rows = (
-            await self._database.run(lambda connection: connection.execute(query, values).fetchall()) if wanted else []
-        )
+
+        def work(connection: sqlite3.Connection) -> list[tuple[Any, ...]]:
+            telling = [each for each in wanted if not _is_common(connection, each)]
+            score, order = ("words.rank", "words.rank") if telling else ("0.0", "words.rowid DESC")
+            query = (
+                f"SELECT {columns}, snippet(words, -1, '', '', '…', 24), {score} FROM words JOIN entries ON number = words.rowid "  # noqa: S608
+                f"WHERE words MATCH ? AND words.rowid >= ? AND words.rowid < ? ORDER BY {order} LIMIT ?"
+            )
+            values = (" OR ".join(telling or wanted), _first(first), _first(last, 1), limit)
+            return connection.execute(query, values).fetchall() if wanted else []
+
         # bm25 is below zero, and lower is better, without an end.
-        return [(_found(row[:-1]), -row[-1] / (5 - row[-1]) >= SURE) for row in rows]
+        return [(_found(row[:-1]), -row[-1] / (5 - row[-1]) >= SURE) for row in await self._database.run(work)]
 
     async def numbered(self, numbers: Sequence[int], first: str, last: str) -> list[Found]:
         """Entries by their numbers, in that order, of those between two days."""
@@ -247,6 +255,11 @@ class Index:
         query = f"SELECT {_COLUMNS} FROM entries WHERE {where}"  # noqa: S608 - written above
         rows = await self._database.run(lambda connection: connection.execute(query, values).fetchall())
         return [_found(row) for row in rows]
+
+
+def _is_common(connection: sqlite3.Connection, wanted: str) -> bool:
+    query = "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)"
+    return bool(connection.execute(query, (wanted, _COMMON)).fetchone()[0] == _COMMON)
 
 
 def _put(connection: sqlite3.Connection, file: Indexed, entries: Sequence[Entry]) -> list[str]:

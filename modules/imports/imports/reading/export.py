@@ -4,9 +4,10 @@ import contextlib
 import json
 import os
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import PurePosixPath
+from types import MappingProxyType
 from typing import BinaryIO
 
 from imports.reading import brain, parachute
@@ -17,7 +18,7 @@ from imports.reading.json_values import InvalidJson, flag
 from imports.reading.kind import kind_of
 from imports.reading.names import is_hidden
 from imports.reading.output import Output, Sink
-from imports.reading.places import AskBrought
+from imports.reading.places import AskBrought, Places
 from imports.upload import Upload
 
 _TEXT = 32 * 1024 * 1024
@@ -27,14 +28,12 @@ _FILE = 2 * 1024**3
 
 
 class Reading:
-    """One reading of one upload; `known` are the sessions that are here already, and `brought` says what an import has brought of one."""
+    """One reading of one upload; `known` are the sessions that are here already, `places` says where what is found belongs."""
 
-    def __init__(
-        self, upload: Upload, kind: str, known: set[str], sink: Sink, brought: AskBrought = lambda _: None
-    ) -> None:
+    def __init__(self, upload: Upload, kind: str, known: set[str], sink: Sink, places: Places) -> None:
         self._upload = upload
         self._kind = kind
-        self._output = Output(sink, known, self._progress, brought)
+        self._output = Output(sink, known, self._progress, places)
         self._size = max(upload.size, 1)
         self._done = 0
         self._file: BinaryIO | None = None
@@ -219,11 +218,21 @@ def _time_of(entry: zipfile.ZipInfo) -> str | None:
         return None
 
 
-def read(upload: Upload, kind: str, known: set[str], sink: Sink, brought: AskBrought = lambda _: None) -> None:
-    """Read one upload and hand all that is in it to `sink`, an error as the last; blocking. Errors: those of the sink."""
+def read(
+    upload: Upload,
+    kind: str,
+    known: set[str],
+    sink: Sink,
+    brought: AskBrought = lambda _: None,
+    fingerprints: Mapping[str, str] = MappingProxyType({}),
+) -> None:
+    """Read one upload and hand all that is in it to `sink`, an error as the last; blocking. Errors: those of the sink.
+
+    `known` are the sessions that are here already, those of imports with their `fingerprints`; `brought` says more of one.
+    """
     error: str | None = None
     try:
-        Reading(upload, kind, known, sink, brought).run()
+        Reading(upload, kind, known, sink, Places(known, brought, dict(fingerprints))).run()
     except (Refused, InvalidJson) as problem:
         is_ours = isinstance(problem, Refused)
         error = str(problem) if is_ours else f"The JSON of the export is not whole: {str(problem).rstrip(' .')}."

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from imports.reading.conversation import Conversation
-from imports.reading.places import AskBrought, Places
+from imports.reading.places import Places
 
 Found = dict[str, Any]
 """One thing with how far the reading is: `kind`, `conversation` with `messages` and `attachments`, `file` with `content`, `suggestion`, `skipped`,
@@ -16,11 +16,9 @@ Sink = Callable[[Found], None]
 class Output:
     """Tells a sink what is found, and waits until it was taken; `known` are the sessions that are there already."""
 
-    def __init__(
-        self, sink: Sink, known: set[str], progress: Callable[[], float], brought: AskBrought = lambda _: None
-    ) -> None:
+    def __init__(self, sink: Sink, known: set[str], progress: Callable[[], float], places: Places) -> None:
         self.known = known
-        self._places = Places(known, brought)
+        self._places = places
         self._sink = sink
         self._progress = progress
 
@@ -48,6 +46,7 @@ class Output:
             "archived": found.archived,
             "messages": len(found.messages) or found.stated,
             "labels": found.labels,
+            "fingerprint": place.fingerprint,
             "documents": found.documents,
             **({"grows": place.new} if place.new else {}),
             **({"beside": True} if place.is_beside else {}),

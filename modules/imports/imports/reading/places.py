@@ -1,5 +1,6 @@
 """Places of conversations: a new session, or one that is here, which grows by what was said since it came."""
 
+import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -24,10 +25,11 @@ NAMES = {
 class Place:
     """Session of a conversation; `new` counts the messages that are new in one that is here.
 
-    `is_beside`: a new session, since somebody has gone on with that one here.
+    `is_beside`: a new session, since somebody has gone on with that one here. `fingerprint` is that of its messages.
     """
 
     session: str
+    fingerprint: str
     is_here: bool = False
     new: int = 0
     is_beside: bool = False
@@ -36,30 +38,35 @@ class Place:
 class Places:
     """Finds them: by the ids of messages, which are the same in every export, whichever branch was shown last."""
 
-    def __init__(self, known: set[str], brought: AskBrought) -> None:
+    def __init__(self, known: set[str], brought: AskBrought, fingerprints: dict[str, str]) -> None:
         self._known = known
         self._brought = brought
+        self._fingerprints = fingerprints
         self._taken: set[str] = set()
 
     def place(self, found: Conversation) -> Place:
         """The place of a conversation, or of a branch, whose shown branch comes first."""
         if found.branch is None:
             self._taken.clear()
-        beside = False
+        beside, fingerprint = False, _fingerprint(found)
         for session in self._earlier(found):
+            if self._fingerprints.get(session) == fingerprint:
+                self._taken.add(session)
+                return Place(session, fingerprint, is_here=True)
             brought = self._brought(session)
             if brought is None:
                 if session == found.id:
-                    return Place(session, is_here=True)
+                    return Place(session, fingerprint, is_here=True)
                 continue
             new = _new(found, brought)
             if new is None:
                 continue
             self._taken.add(session)
             if new == 0:
-                return Place(session, is_here=True)
+                return Place(session, fingerprint, is_here=True)
             if brought.is_untouched:
-                return Place(session, new=new)
+                self._fingerprints.pop(session, None)  # it may be in this export twice
+                return Place(session, fingerprint, new=new)
             beside = True
             break
         if found.id in self._known and found.branch is None:
@@ -68,10 +75,10 @@ class Places:
             found.title = f"{found.title or 'A conversation'} ({f'continued in {name}' if beside else 'newer branch'})"
         session = found.id_of(found.branch)
         if session in self._known:
-            return Place(session, is_here=True)
+            return Place(session, fingerprint, is_here=True)
         self._known.add(session)
         self._taken.add(session)
-        return Place(session, is_beside=beside)
+        return Place(session, fingerprint, is_beside=beside)
 
     def _earlier(self, found: Conversation) -> Iterator[str]:
         """Sessions that an earlier export may have brought of it: branches that ended on its way, then the conversation."""
@@ -81,6 +88,13 @@ class Places:
         for session in [*(found.id_of(end) for end in reversed(ends)), found.id_of(None)]:
             if session in self._known and session not in self._taken:
                 yield session
+
+
+def _fingerprint(found: Conversation) -> str:
+    made = hashlib.sha256()
+    for message in found.messages:
+        made.update(f"{message.id}\0{message.role}\0{message.text}\0".encode(errors="replace"))
+    return made.hexdigest()[:32]
 
 
 def _new(found: Conversation, brought: Brought) -> int | None:
