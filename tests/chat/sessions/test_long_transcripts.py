@@ -232,7 +232,8 @@ def test_what_was_taken_back_is_left_out_wherever_it_stands(storage: SessionStor
 
     # Each question has two answers, of which the second counts: at the beginning, and behind what is kept of a file.
     for letters in (10, 2_000_000):
-        lines, before = [], None
+        lines: list[dict[str, Any]] = []
+        before = None
         for name in range(0, 24, 4):
             first = [said(name, before, letters), said(name + 1, name, letters), said(name + 3, name, letters)]
             lines, before = [*lines, *first], name + 3
