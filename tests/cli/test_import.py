@@ -156,7 +156,10 @@ def test_of_lm_studio_conversations_are_packed_and_no_model(parachute: Terminal,
     with ScriptedCore(home) as core:
         answers(core)
         parachute.ok("import", "lmstudio", str(folder))
-        assert sorted(sent(core)) == [".lmstudio/conversations/Work/1.conversation.json", ".lmstudio/user-files/pond.png"]
+        assert sorted(sent(core)) == [
+            ".lmstudio/conversations/Work/1.conversation.json",
+            ".lmstudio/user-files/pond.png",
+        ]
 
 
 def test_a_list_of_an_export_brings_the_archives_beside_it(parachute: Terminal, home: Home, tmp_path: Path) -> None:
