@@ -92,7 +92,7 @@ def test_an_export_is_sent_and_what_came_is_told(
         ]
         answers(core, grown=1, beside=1, documents=1, leftOut=left_out)
         parachute.ok("import", "chatgpt", str(export))
-        answers(core, dryRun=True, grown=2, beside=2, documents=2)
+        answers(core, dryRun=True, grown=2, beside=2, documents=2, attachments=3)
         parachute.ok("import", "file", str(export), "--dry-run")
         assert core.calls[-3].query["kind"] == "auto"
         assert json.loads(parachute.ok("import", "claude", str(export), "--json"))["id"] == "4c8e11d2"
@@ -145,6 +145,21 @@ def test_a_folder_of_notes_is_packed_without_what_is_hidden(parachute: Terminal,
         parachute.ok("import", "obsidian", str(notes))
         assert sent(core) == {"Thoughts/Boats/Ottilie.md": b"A ketch."}
         assert core.calls[0].query["name"] == "Thoughts"
+
+
+def test_of_lm_studio_conversations_are_packed_and_no_model(parachute: Terminal, home: Home, tmp_path: Path) -> None:
+    folder = tmp_path / ".lmstudio"
+    files = {"conversations/Work/1.conversation.json": "{}", "user-files/pond.png": "PNG", "models/large.gguf": "0"}
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(content)
+    with ScriptedCore(home) as core:
+        answers(core)
+        parachute.ok("import", "lmstudio", str(folder))
+        assert sorted(sent(core)) == [
+            ".lmstudio/conversations/Work/1.conversation.json",
+            ".lmstudio/user-files/pond.png",
+        ]
 
 
 def test_a_list_of_an_export_brings_the_archives_beside_it(parachute: Terminal, home: Home, tmp_path: Path) -> None:

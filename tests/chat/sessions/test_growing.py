@@ -198,3 +198,19 @@ async def test_an_undo_brings_the_name_back_unless_somebody_gave_another(imports
         assert await imports.growing.take_back(FEBRUARY) == (1, [])
         assert (await imports.storage.service.get("a")).title == after
         await imports.storage.service.delete("a")
+
+
+async def test_files_of_what_was_placed_and_not_stored_are_gone(imports: Imports) -> None:
+    folder = imports.storage.vault.root / ".parachute" / "attachments" / "a"
+    await imports.bring(JANUARY, 2, updated=now())
+    imports.folders.make(FEBRUARY)
+    under_way = Import(FEBRUARY, "imports", "user", "x", False, True, False, False)
+    attached = AttachedFiles(imports.storage.vault, imports.folders, imports.sessions.transcripts)
+    with imports.folders.stage(FEBRUARY, 9) as file:
+        file.write(b"drawn")
+    attached.stage(under_way, "a", "pond.png", 9)
+    attached.place(FEBRUARY, "a")
+    assert (folder / "pond.png").read_bytes() == b"drawn"
+    await imports.bring(FEBRUARY, 4, grows=2, store=False)
+    assert await imports.growing.settle(FEBRUARY) == 0
+    assert list(folder.iterdir()) == []
