@@ -16,6 +16,7 @@ ELSEWHERE = {
     "parachute sandbox build": "needs Podman, mmdebstrap and Debian's packages from the network: tests/sandbox/image builds one",
     "parachute sandbox shell": "needs the containers' image: tests/appliance enters one",
     "parachute sandbox explain": "shows a container that was tampered with: tests/sandbox/engines makes and explains some",
+    "parachute phone": "waits for a phone: tests/ops/phone connects one from a network of its own",
     "~/mcp/calendar/bin/pip install": "needs the network",
 }
 
