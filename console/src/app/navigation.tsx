@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Icon } from "~/components/icons";
 import { type Screen, screens } from "~/screens";
+import { useAbove } from "~/state/above";
 import { waiting } from "~/state/inbox";
 import { place, to } from "~/state/router";
 import { messages } from "~/text/messages";
@@ -41,6 +42,7 @@ export function Navigation() {
   const column = useRef<HTMLElement>(null);
   const more = useRef<HTMLButtonElement>(null);
   useEffect(() => setOpen(false), [place.value]);
+  useAbove(isOpen, () => setOpen(false));
   useEffect(() => {
     if (!isOpen) return;
     // Once it has come in; before that nothing in it can have the focus, and a slow device takes longer than its style says.
