@@ -12,6 +12,7 @@ import { Asking } from "./asking";
 import { ChangesDialog } from "./changes";
 import { Composer } from "./composer";
 import { type Message, textOf } from "./events";
+import { useFoundPlace } from "./found_place";
 import { MessageView } from "./message";
 import { OptionsDialog } from "./options";
 import { PermissionsDialog } from "./permissions";
@@ -144,6 +145,7 @@ function Log({ conversation, onBranch }: { conversation: Conversation; onBranch:
   const isAtEnd = useRef(true);
   const messages = conversation.messages.value;
   const live = conversation.live.value;
+  const toFound = useFoundPlace(conversation);
 
   useEffect(() => {
     const note = () => {
@@ -158,7 +160,7 @@ function Log({ conversation, onBranch }: { conversation: Conversation; onBranch:
   }, [messages.length, live, conversation.question.value, conversation.permission.value]);
 
   if (messages.length === 0 && !live) return <Empty icon="chat" title={t("empty")} text={t("empty_text")} />;
-  const from = Math.max(0, messages.length - shown);
+  const from = Math.max(0, messages.length - Math.max(shown, toFound));
   const earlier = async () => {
     if (from <= 100) await conversation.earlier();
     setShown(shown + 100);
