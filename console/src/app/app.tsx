@@ -13,9 +13,13 @@ import { Banners } from "./banners";
 import { Current } from "./current";
 import { late } from "./late";
 import { Navigation } from "./navigation";
+import { opened } from "./palette/open";
+import { watchKeys } from "./shortcuts";
 import { SignIn } from "./sign_in";
 
 const Beside = late(() => import("~/screens/conversations/beside"));
+const Palette = late(() => import("./palette/palette"));
+const ShortcutsPage = late(() => import("./palette/shortcuts_page"));
 
 /** A pairing code, or the key of a new computer, that the address brought; it is taken out of it before anything else happens. */
 function ofAddress(): [string, string] | null {
@@ -52,6 +56,7 @@ export function App() {
 
 function Inside() {
   if (!isSignedIn.value) return <SignIn />;
+  useEffect(watchKeys, []);
   const isBeside = isWide.value && place.value.screen === "chat" && may("chat");
   return (
     <div class={`app${isBeside ? " with-beside" : ""}`}>
@@ -63,6 +68,8 @@ function Inside() {
           <Current />
         </main>
       </div>
+      {opened.value === "palette" && <Palette />}
+      {opened.value === "shortcuts" && <ShortcutsPage />}
     </div>
   );
 }

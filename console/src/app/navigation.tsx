@@ -7,12 +7,15 @@ import { waiting } from "~/state/inbox";
 import { place, to } from "~/state/router";
 import { messages } from "~/text/messages";
 import { Panic } from "~/components/panic";
+import { opened } from "./palette/open";
+import { together } from "./shortcuts";
 
 const t = messages({
   en: {
     navigation: "Screens",
     skip: "Skip to the content",
     more: "More",
+    search: "Search",
     daily: "Every day",
     agents: "Agents",
     computer: "This computer",
@@ -23,6 +26,7 @@ const t = messages({
     navigation: "Ansichten",
     skip: "Zum Inhalt springen",
     more: "Mehr",
+    search: "Suche",
     daily: "Jeden Tag",
     agents: "Agenten",
     computer: "Dieser Computer",
@@ -68,6 +72,11 @@ export function Navigation() {
         {t("skip")}
       </a>
       <nav ref={column} class={`column${isOpen ? " open" : ""}`} aria-label={t("navigation")}>
+        <button type="button" class="button search-everything" aria-keyshortcuts="Control+K Meta+K" onClick={() => (opened.value = "palette")}>
+          <Icon name="search" />
+          <span>{t("search")}</span>
+          <kbd aria-hidden="true">{together("mod", "K").join(" ")}</kbd>
+        </button>
         {GROUPS.map((group) => {
           const members = all.filter((screen) => screen.group === group);
           return (
@@ -92,6 +101,10 @@ export function Navigation() {
         {all.slice(0, IN_BAR).map((screen) => (
           <Way key={screen.name} screen={screen} isShort />
         ))}
+        <button type="button" onClick={() => (opened.value = "palette")}>
+          <Icon name="search" />
+          <span>{t("search")}</span>
+        </button>
         <button ref={more} type="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           <Icon name="more" />
           <span>{t("more")}</span>

@@ -54,7 +54,7 @@ def test_pages_and_search_as_one_types(person: Person) -> None:
     page.get_by_label("Search in conversations").fill("lis")
     expect(rows(page)).to_have_count(1)
     expect(page.get_by_role("link", name="Trip to Lisbon with Maria")).to_have_attribute(
-        "href", re.compile(r"^#/chat/[\w-]+$")
+        "href", re.compile(r"^#/chat/[\w-]+\?find=lis$")
     )
     page.get_by_label("Search in conversations").fill("nowhere at all")
     page.get_by_role("button", name="Clear the search").click()

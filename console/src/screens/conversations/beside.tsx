@@ -9,9 +9,8 @@ import { preference } from "~/state/preferences";
 import { useResource } from "~/state/resource";
 import { place, to } from "~/state/router";
 import { may } from "~/state/session";
-import { plain } from "~/text/plain";
 import { chooseAction, titleOf } from "./actions";
-import { answering, further, newest, PAGE, pinned, placeOf, type Session, workspaces } from "./data";
+import { answering, further, newest, PAGE, passageOf, pinned, placeOf, type Session, workspaces } from "./data";
 import { t } from "./texts";
 
 const shown = preference<"yes" | "no">("conversations/beside", ["yes", "no"], "yes");
@@ -101,7 +100,7 @@ function Line({ session, isActive, search, changed }: { session: Session; isActi
       <a href={placeOf(session, search)} aria-current={isOpen ? "page" : undefined} title={title}>
         <bdi>{title}</bdi>
         {isActive && <span class="spinner" role="img" aria-label={t("active")} />}
-        {session.passage && <small>{plain(session.passage)}</small>}
+        {passageOf(session) && <small>{passageOf(session)}</small>}
       </a>
       <Button label={t("actions", { title })} icon="more" iconOnly kind="quiet" onPress={() => chooseAction(session, isActive, changed)} />
     </li>

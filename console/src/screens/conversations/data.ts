@@ -1,6 +1,7 @@
 /** Conversations as lists have them. */
 import { api, type Schema } from "~/api/client";
 import { to } from "~/state/router";
+import { plain } from "~/text/plain";
 
 export type Session = Schema<"ListedSession">;
 
@@ -49,6 +50,12 @@ export async function pinned(workspace: string, signal: AbortSignal): Promise<Se
 /** The address of a conversation, at the place that has the words by which it was found. */
 export function placeOf(session: Session, search: string): string {
   return to("chat", [session.id], session.passage ? { find: search.trim() } : {});
+}
+
+/** The words of the place that a search has found; none where the title says the same. */
+export function passageOf({ title, passage }: Session): string {
+  const text = plain(passage ?? "");
+  return title && text.startsWith(title) && text.length < title.length + 3 ? "" : text;
 }
 
 export async function workspaces(signal: AbortSignal): Promise<Schema<"Workspace">[]> {

@@ -1,10 +1,9 @@
 /** One conversation of a list, and what can be done with it. */
 import { Button } from "~/components/button";
 import { Ago, Badge, Row } from "~/components/layout";
-import { plain } from "~/text/plain";
 import { platformName } from "~/text/platforms";
 import { chooseAction, titleOf } from "./actions";
-import { placeOf, type Session } from "./data";
+import { passageOf, placeOf, type Session } from "./data";
 import { t } from "./texts";
 
 interface Props {
@@ -34,7 +33,7 @@ export function Line({ session, workspace, isActive, search, onChange }: Props) 
       }
       text={
         <>
-          {session.passage && <bdi class="passage">{plain(session.passage)}</bdi>}
+          {passageOf(session) && <bdi class="passage">{passageOf(session)}</bdi>}
           <Ago time={session.updatedAt} />
           {" · "}
           {t("messages", { n: session.messageCount })}
