@@ -23,7 +23,10 @@ def _table(lines: Mapping[str, str]) -> dict[str, tuple[Find, ...]]:
 # added, and no others. Of two routes that fit a request, the more precise one answers.
 ROUTES = _table(
     {
-        "chat": "files.attachments_api chat.runs.api chat.permissions.api chat.sessions.api chat.runs.changes_api chat.runs.turns_api",
+        "chat": (
+            "files.attachments_api chat.runs.api chat.permissions.api chat.sessions.api chat.runs.changes_api"
+            " chat.runs.turns_api ops.export.api:conversation_router"
+        ),
         "ls": "files.api",
         "read": "files.api",
         "write": "files.api",

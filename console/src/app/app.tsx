@@ -4,14 +4,22 @@ import { Toasts } from "~/components/toasts";
 import { Failure, Loading } from "~/components/layout";
 import { keepForLater } from "~/state/kept";
 import { connect, disconnect } from "~/state/live";
-import { go } from "~/state/router";
-import { isSignedIn, load, me, signIn, signInFirst } from "~/state/session";
+import { go, place } from "~/state/router";
+import { isSignedIn, load, may, me, signIn, signInFirst } from "~/state/session";
 import { attempt, dialogs } from "~/state/toasts";
 import { useResource } from "~/state/resource";
+import { isWide } from "~/state/wide";
 import { Banners } from "./banners";
 import { Current } from "./current";
+import { late } from "./late";
 import { Navigation } from "./navigation";
+import { opened } from "./palette/open";
+import { watchKeys } from "./shortcuts";
 import { SignIn } from "./sign_in";
+
+const Beside = late(() => import("~/screens/conversations/beside"));
+const Palette = late(() => import("./palette/palette"));
+const ShortcutsPage = late(() => import("./palette/shortcuts_page"));
 
 /** A pairing code, or the key of a new computer, that the address brought; it is taken out of it before anything else happens. */
 function ofAddress(): [string, string] | null {
@@ -48,15 +56,20 @@ export function App() {
 
 function Inside() {
   if (!isSignedIn.value) return <SignIn />;
+  useEffect(watchKeys, []);
+  const isBeside = isWide.value && place.value.screen === "chat" && may("chat");
   return (
-    <div class="app">
+    <div class={`app${isBeside ? " with-beside" : ""}`}>
       <Navigation />
+      {isBeside && <Beside />}
       <div class="app-main">
         <Banners />
         <main id="main">
           <Current />
         </main>
       </div>
+      {opened.value === "palette" && <Palette />}
+      {opened.value === "shortcuts" && <ShortcutsPage />}
     </div>
   );
 }

@@ -3,16 +3,20 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { Icon } from "~/components/icons";
 import { Look, lookTitle } from "~/components/look";
 import { type Screen, screens } from "~/screens";
+import { useAbove } from "~/state/above";
 import { waiting } from "~/state/inbox";
 import { place, to } from "~/state/router";
 import { messages } from "~/text/messages";
 import { Panic } from "~/components/panic";
+import { opened } from "./palette/open";
+import { together } from "./shortcuts";
 
 const t = messages({
   en: {
     navigation: "Screens",
     skip: "Skip to the content",
     more: "More",
+    search: "Search",
     daily: "Every day",
     agents: "Agents",
     computer: "This computer",
@@ -23,6 +27,7 @@ const t = messages({
     navigation: "Ansichten",
     skip: "Zum Inhalt springen",
     more: "Mehr",
+    search: "Suche",
     daily: "Jeden Tag",
     agents: "Agenten",
     computer: "Dieser Computer",
@@ -42,6 +47,7 @@ export function Navigation() {
   const column = useRef<HTMLElement>(null);
   const more = useRef<HTMLButtonElement>(null);
   useEffect(() => setOpen(false), [place.value]);
+  useAbove(isOpen, () => setOpen(false));
   useEffect(() => {
     if (!isOpen) return;
     // Once it has come in; before that nothing in it can have the focus, and a slow device takes longer than its style says.
@@ -67,6 +73,11 @@ export function Navigation() {
         {t("skip")}
       </a>
       <nav ref={column} class={`column${isOpen ? " open" : ""}`} aria-label={t("navigation")}>
+        <button type="button" class="button search-everything" aria-keyshortcuts="Control+K Meta+K" onClick={() => (opened.value = "palette")}>
+          <Icon name="search" />
+          <span>{t("search")}</span>
+          <kbd aria-hidden="true">{together("mod", "K").join(" ")}</kbd>
+        </button>
         {GROUPS.map((group) => {
           const members = all.filter((screen) => screen.group === group);
           return (
@@ -95,6 +106,10 @@ export function Navigation() {
         {all.slice(0, IN_BAR).map((screen) => (
           <Way key={screen.name} screen={screen} isShort />
         ))}
+        <button type="button" onClick={() => (opened.value = "palette")}>
+          <Icon name="search" />
+          <span>{t("search")}</span>
+        </button>
         <button ref={more} type="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           <Icon name="more" />
           <span>{t("more")}</span>

@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { render } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { messages } from "~/text/messages";
+import { useAbove } from "~/state/above";
 import { dialogs } from "~/state/toasts";
 import { Button } from "./button";
 import { useId } from "./ids";
@@ -22,6 +23,7 @@ interface Props {
 export function Dialog({ title, onClose, children, actions, isWide }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();
+  useAbove(true, onClose);
   useEffect(() => {
     const shown = dialog.current;
     const before = document.activeElement;

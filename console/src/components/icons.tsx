@@ -44,6 +44,8 @@ const PATHS = {
   calendar: "M4 6h16v14H4zM4 10h16M8 3v4M16 3v4",
   image: "M4 5h16v14H4zM4 16l5-5 4 4 3-3 4 4M15 9v.01",
   branch: "M7 4v10M7 17a2 2 0 1 0 0 .01M7 4v.01M17 7a2 2 0 1 0 0 .01M17 9c0 4-10 2-10 6",
+  pin: "M9 4h6l-1 6 3 3v2H7v-2l3-3zM12 15v6",
+  side: "M4 5h16v14H4zM10 5v14",
 } as const;
 
 export type IconName = keyof typeof PATHS;

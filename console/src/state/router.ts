@@ -1,5 +1,6 @@
 /** The address behind `#`: `#/chat/ID?search=words`. It never reaches the server, so a reload needs no route there. */
 import { signal } from "@preact/signals";
+import { isAbove, takePlace } from "./steps";
 
 export interface Place {
   /** The name of the screen, such as `chat`. */
@@ -42,7 +43,16 @@ export function to(screen: string, rest: string[] = [], query: Record<string, st
 
 /** Go to a screen; `replace` leaves no step for the back button. */
 export function go(address: string, { replace = false } = {}): void {
-  if (replace) history.replaceState(null, "", address);
+  if (replace || isAbove()) takePlace(address, replace);
   else location.hash = address;
   place.value = read();
 }
+
+// A link in something that lies open above a screen takes the place of its step.
+document.addEventListener("click", (event) => {
+  const link = event.target instanceof Element ? event.target.closest("a[href^='#/']") : null;
+  const isOther = event.defaultPrevented || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey;
+  if (!link || isOther || !isAbove()) return;
+  event.preventDefault();
+  go(link.getAttribute("href") ?? "");
+});

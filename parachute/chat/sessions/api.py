@@ -52,10 +52,16 @@ async def list_sessions(
     archived: bool = False,
     search: Annotated[str | None, Query(max_length=500)] = None,
     workspace_id: Annotated[str | None, Query(alias="workspaceId", max_length=100)] = None,
+    pinned: bool = False,
+    passages: bool = False,
 ) -> Response:
-    """The newest sessions; `archived=true` lists only those put away. Answers 304 to a matching ETag."""
+    """The newest sessions; `archived=true` lists only those put away, `pinned=true` those kept on top. Answers 304 to a matching ETag.
+
+    `passages=true` adds to the first 50 that `search` has found by words where these are.
+    """
     services_of(request).get(AppListener).app_seen()
     fitting = {"limit": limit, "offset": offset, "archived": archived, "search": search, "workspace": workspace_id}
+    fitting |= {"pinned": pinned, "passages": passages}
     if request.headers.get("if-none-match") == (etag := service.listing.etag(*fitting.values())):
         return Response(status_code=304, headers={"ETag": etag})
     etag, body = await service.listing.page(**fitting)  # type: ignore[arg-type]
@@ -92,3 +98,15 @@ async def archive(session: str, service: SessionsDependency) -> OneSession:
 async def unarchive(session: str, service: SessionsDependency) -> OneSession:
     """Take a session back."""
     return OneSession(ShownSession.showing(await service.archive(session, False)))
+
+
+@router.post("/{session}/pin")
+async def pin(session: str, service: SessionsDependency) -> OneSession:
+    """Keep a session on top of the list."""
+    return OneSession(ShownSession.showing(await service.pin(session, True)))
+
+
+@router.post("/{session}/unpin")
+async def unpin(session: str, service: SessionsDependency) -> OneSession:
+    """Let a session go down the list again."""
+    return OneSession(ShownSession.showing(await service.pin(session, False)))

@@ -35,16 +35,24 @@ class SessionList:
         archived: bool = False,
         search: str | None = None,
         workspace: str | None = None,
+        pinned: bool = False,
+        passages: bool = False,
     ) -> tuple[str, bytes]:
         """A page as (ETag, JSON)."""
         search, workspace = (search or "").strip() or None, workspace or None
-        key = (limit, offset, archived, search, workspace)
+        key = (limit, offset, archived, search, workspace, pinned, passages)
         generation = (self._generation, self._by_meaning.progress)
         etag = self.etag(*key)
         if (cached := self._pages.get(key)) and cached[0] == generation:
             return etag, cached[1]
         summaries = await self._store.summaries(
-            limit=limit, offset=offset, archived=archived, search=search, workspace=workspace
+            limit=limit,
+            offset=offset,
+            archived=archived,
+            search=search,
+            workspace=workspace,
+            pinned=pinned,
+            passages=passages,
         )
         if search is not None:
             few = offset == 0 and len(summaries) < min(limit, ENOUGH)
@@ -57,9 +65,9 @@ class SessionList:
         return etag, body
 
     def etag(self, *key: Any) -> str:
-        """The ETag that `page` would give for (limit, offset, archived, search, workspace)."""
-        limit, offset, archived, search, workspace = key
-        key = (limit, offset, archived, (search or "").strip() or None, workspace or None)
+        """The ETag that `page` would give for (limit, offset, archived, search, workspace, pinned, passages)."""
+        limit, offset, archived, search, workspace, *rest = key
+        key = (limit, offset, archived, (search or "").strip() or None, workspace or None, *rest)
         # What is found by meaning depends on how far the index is, too.
         key = (*key, self._by_meaning.progress if key[3] else 0)
         return f'"{self._boot}-{self._generation}-{hash(key) & 0xFFFFFFFF:x}"'

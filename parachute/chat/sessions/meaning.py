@@ -125,7 +125,8 @@ class ConversationMeanings:
 
 def found_by(words: list[str], near: list[str]) -> list[str]:
     """Projections of sessions with the words, then others with the meaning, each with how it was found."""
-    others = [summary for summary in near if summary not in words]
+    # One with a passage begins as the same one without.
+    others = [summary for summary in near if not any(each.startswith(summary[:-1]) for each in words)]
     return [*(_marked(summary, "words") for summary in words), *(_marked(summary, "meaning") for summary in others)]
 
 

@@ -128,6 +128,15 @@ def m0009_divided_words(connection: sqlite3.Connection) -> None:
     connection.execute("INSERT INTO marks SELECT 'divided', rowid + 1 FROM words ORDER BY rowid DESC LIMIT 1")
 
 
+def m0010_pins(connection: sqlite3.Connection) -> None:
+    """The conversations that somebody keeps on top of the list."""
+    connection.execute("ALTER TABLE sessions ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0")
+    connection.execute("CREATE INDEX sessions_pinned ON sessions (updated_at DESC) WHERE pinned")
+    connection.execute(
+        "UPDATE sessions SET summary = json_set(summary, '$.pinned', json('false')) WHERE json_valid(summary)"
+    )
+
+
 def _index_anew(connection: sqlite3.Connection) -> None:
     connection.execute("ALTER TABLE words RENAME TO words_before")
     connection.execute(CREATE_WORDS)
@@ -153,6 +162,7 @@ ALL = (
     m0007_session_contexts,
     m0008_context_watches,
     m0009_divided_words,
+    m0010_pins,
 )
 
 

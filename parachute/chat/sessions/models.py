@@ -77,6 +77,7 @@ class Session:
     agent_type: str | None = None
     message_count: int = 0
     archived: bool = False
+    pinned: bool = False
     source: str = "parachute"
     continued_from: str | None = None
     original_id: str | None = None
@@ -160,6 +161,7 @@ class ShownSession(Answer, frozen=True, rename="camel"):
     updated_at: str
     message_count: int
     archived: bool
+    pinned: bool
     source: str
     continued_from: str | None
     original_id: str | None
@@ -175,9 +177,10 @@ class ShownSession(Answer, frozen=True, rename="camel"):
 
 
 class ListedSession(ShownSession, frozen=True, omit_defaults=True):
-    """A session in a list; `found_by` says how a search found it."""
+    """A session in a list; `found_by` says how a search found it, `passage` is the newest place that has its words."""
 
     found_by: Literal["words", "meaning"] | None = field(default=None, name="found_by")
+    passage: str | None = None
 
 
 class SessionPage(Answer, frozen=True):

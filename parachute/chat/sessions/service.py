@@ -163,6 +163,14 @@ class Sessions:
 
         return await self._change(session, change, closes=archived)
 
+    async def pin(self, session: str, pinned: bool) -> Session:
+        """Keep a session on top of the list, or no more."""
+
+        def change(found: Session) -> None:
+            found.pinned = pinned
+
+        return await self._change(session, change)
+
     async def end(self, session: str) -> Session:
         """End a session without putting it away; the next message begins it again."""
         return await self._change(session, lambda found: None, closes=True)

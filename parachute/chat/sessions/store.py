@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate
 
+import msgspec
 from aiosqlite import Connection
 
 from parachute.base.database import Database
@@ -30,6 +31,10 @@ _FITTING = (
     "SELECT updated_at, summary FROM json_each(?1) JOIN sessions ON sessions.id = value "
     "WHERE archived = ?2 AND (?3 IS NULL OR workspace_id = ?3) ORDER BY json_each.key"
 )
+_PASSAGES = (
+    "SELECT kind, snippet(words, 2, '', '', '…', 24) FROM words WHERE words MATCH ? AND rowid = ?"
+)
+_MOST_PASSAGES = 50
 _LAST_ROW = 1 << 62
 _FEWEST_ROWS, _MOST_ROWS = 200, 20_000
 """Of the index, in one query; each further one reads four times as many."""
@@ -38,6 +43,10 @@ _BATCH, _BATCH_SIZE = 50, 200_000
 """Texts in one transaction, and their characters: others write between two of them."""
 
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM sessions WHERE id = ?"  # noqa: S608
+
+
+class _Named(msgspec.Struct):
+    id: str
 
 
 class SessionStore:
@@ -111,11 +120,29 @@ class SessionStore:
         return _session(row) if row else None
 
     async def summaries(
-        self, *, limit: int, offset: int, archived: bool, search: str | None, workspace: str | None
+        self,
+        *,
+        limit: int,
+        offset: int,
+        archived: bool,
+        search: str | None,
+        workspace: str | None,
+        pinned: bool = False,
+        passages: bool = False,
     ) -> list[str]:
-        """Projections of the sessions that fit, the newest first; with `search`, those whose title or messages match."""
+        """Projections of the sessions that fit, the newest first; with `search`, those whose title or messages match.
+
+        `pinned` leaves out what is not pinned, without a search; `passages` adds where the words are to the first 50 found.
+        """
         if search is not None:
-            return await self._found(match_expression(search), limit, offset, archived, workspace)
+            return await self._found(match_expression(search), limit, offset, archived, workspace, passages)
+        if pinned:
+            rows = await self._database.rows(
+                "SELECT summary FROM sessions INDEXED BY sessions_pinned WHERE pinned AND archived = ?1 "
+                "AND (?2 IS NULL OR workspace_id = ?2) ORDER BY updated_at DESC LIMIT ?3 OFFSET ?4",
+                (archived, workspace, limit, offset),
+            )
+            return [summary for (summary,) in rows]
         if workspace is None and offset > (total := await self._count(archived)) // 2:
             # From the end that is nearer: what is skipped is read, too.
             limit = min(limit, total - offset)
@@ -132,10 +159,11 @@ class SessionStore:
         return [summary for (summary,) in rows]
 
     async def _found(
-        self, expression: str, limit: int, offset: int, archived: bool, workspace: str | None
+        self, expression: str, limit: int, offset: int, archived: bool, workspace: str | None, passages: bool
     ) -> list[str]:
         """Those with the newest texts that match, read from the newest text on until there are enough."""
         looked_at = set[str]()
+        places: dict[str, list[int]] = {}
         found: list[tuple[str, str]] = []
         # Some are archived: a second query begins anew to put together whatever begins with a word.
         before, size = _LAST_ROW, max(_FEWEST_ROWS, (offset + limit) * 5 // 4)
@@ -143,12 +171,29 @@ class SessionStore:
             rows = await self._database.rows(_MATCHES, (expression, before, size))
             new = [session for session in dict.fromkeys(session for _, session in rows) if session not in looked_at]
             looked_at.update(new)
+            if passages:
+                for number, session in rows:
+                    places.setdefault(session, []).append(number)
             fitting = await self._database.rows(_FITTING, (json.dumps(new), archived, workspace))
             found += [(updated_at, summary) for updated_at, summary in fitting]
             if len(rows) < size:
                 break
             before, size = rows[-1][0], min(size * 4, _MOST_ROWS)
-        return [summary for _, summary in sorted(found[offset : offset + limit], key=_updated_at, reverse=True)]
+        page = [summary for _, summary in sorted(found[offset : offset + limit], key=_updated_at, reverse=True)]
+        return await self._with_passages(expression, page, places) if passages else page
+
+    async def _with_passages(self, expression: str, page: list[str], places: dict[str, list[int]]) -> list[str]:
+        """Add to the first projections where the words are; the title is no place, since it is shown."""
+        shown = []
+        for summary in page[:_MOST_PASSAGES]:
+            passage = None
+            for number in places.get(msgspec.json.decode(summary, type=_Named).id, [])[:2]:
+                row = await self._database.row(_PASSAGES, (expression, number))
+                if row is not None and row[0] != "title":
+                    passage = readable(row[1])
+                    break
+            shown.append(summary if passage is None else f'{summary[:-1]},"passage":{msgspec.json.encode(passage).decode()}}}')
+        return shown + page[_MOST_PASSAGES:]
 
     async def workspaces(self) -> set[str]:
         """Every workspace that a session names."""
@@ -362,7 +407,7 @@ def _updated_at(found: tuple[str, str]) -> str:
 def _row(session: Session) -> dict[str, object]:
     row: dict[str, object] = session.columns()
     row["metadata"] = json.dumps(session.metadata, ensure_ascii=False)
-    row["archived"] = int(session.archived)
+    row["archived"], row["pinned"] = int(session.archived), int(session.pinned)
     row["summary"] = session.summary()
     return row
 
@@ -370,5 +415,5 @@ def _row(session: Session) -> dict[str, object]:
 def _session(row: sqlite3.Row) -> Session:
     values = dict(zip(COLUMNS, row, strict=True))
     values["metadata"] = json.loads(values["metadata"])
-    values["archived"] = bool(values["archived"])
+    values["archived"], values["pinned"] = bool(values["archived"]), bool(values["pinned"])
     return Session(**values).remember()

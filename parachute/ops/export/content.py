@@ -13,8 +13,9 @@ from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.base.folders import Folder
 from parachute.base.steering.judging import is_told_in_vault
 from parachute.chat.sessions.importing import ImportedSessions
+from parachute.chat.sessions.models import Session
 from parachute.config.vault.service import Vault
-from parachute.ops.export import conversations
+from parachute.ops.export.conversations import Conversation, as_json, as_page, conversation_of, page_name
 from parachute.ops.export.readme import TEXT
 from parachute.ops.export.zip_stream import Part
 
@@ -64,13 +65,15 @@ class Content:
                 session = await self._sessions.sessions.get(identifier)
                 if session.label_of_module is not None:
                     continue  # a module's agent at work, not a conversation of a person
-                found = conversations.conversation_of(
-                    session, await self._sessions.sessions.messages(identifier, _MESSAGES)
-                )
+                found = await self.conversation(session)
                 changed = _moment(found.updated)
-                yield Part(f"{CONVERSATIONS}/{found.id}.json", [conversations.as_json(found)], changed)
-                page = f"{CONVERSATIONS}/{conversations.page_name(found)}.md"
-                yield Part(page, [conversations.as_page(found)], changed)
+                yield Part(f"{CONVERSATIONS}/{found.id}.json", [as_json(found)], changed)
+                page = f"{CONVERSATIONS}/{page_name(found)}.md"
+                yield Part(page, [as_page(found)], changed)
+
+    async def conversation(self, session: Session) -> Conversation:
+        """Return what was said in a session."""
+        return conversation_of(session, await self._sessions.sessions.messages(session.id, _MESSAGES))
 
     async def suggestions(self) -> AsyncGenerator[Part]:
         """Each suggestion with what became of it."""

@@ -3,6 +3,8 @@
 import json
 import re
 import unicodedata
+from collections.abc import Iterator
+from html import escape
 
 from msgspec import Struct, to_builtins
 
@@ -11,6 +13,20 @@ from parachute.chat.sessions.models import SHORT_TITLE, Session
 
 _WORDS = re.compile(r"[^\w]+")
 _NAMED = {"user": "You", "assistant": "Agent"}
+_MOST_MARKED = 100_000
+_HEAD = """<!doctype html>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<style>
+:root { color-scheme: light dark }
+body { max-width: 44rem; margin: 2rem auto; padding: 0 1rem; font: 1rem/1.6 system-ui, sans-serif; overflow-wrap: anywhere }
+article { margin: 1.5rem 0 }
+.user { padding: 0.5rem 1rem; border-radius: 0.75rem; background: color-mix(in srgb, currentColor 7%, transparent) }
+h2 { font-size: 1rem } time { font-weight: normal; opacity: 0.7 } pre { overflow-x: auto; white-space: pre-wrap }
+table { border-collapse: collapse } td, th { padding: 0.2rem 0.6rem; border: 1px solid }
+</style>
+"""
 
 
 class Message(Struct, frozen=True):
@@ -67,11 +83,29 @@ def as_json(found: Conversation) -> bytes:
 
 def as_page(found: Conversation) -> bytes:
     """The form that is read."""
-    parts = [f"# {found.title or 'Conversation'}", f"{found.created or 'unknown'}, {found.id}"]
+    return "".join(page_parts(found)).encode("utf-8", "replace")
+
+
+def page_parts(found: Conversation) -> Iterator[str]:
+    """That form, message by message."""
+    yield f"# {found.title or 'Conversation'}\n\n{found.created or 'unknown'}, {found.id}\n"
     for message in found.messages:
         time = f" ({message.time})" if message.time else ""
-        parts.append(f"## {_NAMED[message.role]}{time}\n\n{message.text}")
-    return ("\n\n".join(parts) + "\n").encode("utf-8", "replace")
+        yield f"\n## {_NAMED[message.role]}{time}\n\n{message.text}\n"
+
+
+def html_parts(found: Conversation) -> Iterator[str]:
+    """A page for any browser, message by message; it loads nothing, and shows HTML in a message as text."""
+    from markdown_it import MarkdownIt  # not for the start of the server
+
+    markdown = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("image")
+    title = escape(found.title or "Conversation")
+    yield f"{_HEAD}<title>{title}</title>\n<h1>{title}</h1>\n<p><time>{escape(found.created)}</time></p>\n"
+    for message in found.messages:
+        said = f"<h2>{_NAMED[message.role]} <time>{escape(message.time or '')}</time></h2>"
+        # Markdown takes time that grows with the square of some texts.
+        text = markdown.render(message.text) if len(message.text) < _MOST_MARKED else f"<pre>{escape(message.text)}</pre>"
+        yield f'<article class="{message.role}">{said}\n{text}</article>\n'
 
 
 def page_name(found: Conversation) -> str:

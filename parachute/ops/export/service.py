@@ -3,11 +3,16 @@
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing, closing
+from typing import Literal
 
+from parachute.chat.sessions.models import Session
 from parachute.ops.export.content import Content
+from parachute.ops.export.conversations import html_parts, page_name, page_parts
 from parachute.ops.export.zip_stream import Part, ZipStream
 from parachute.security.audit.service import Audit
 from parachute.security.keys.models import Caller
+
+Form = Literal["markdown", "html"]
 
 
 class Export:
@@ -38,6 +43,12 @@ class Export:
             yield await asyncio.to_thread(archive.finish)
             self._record("end", caller)
 
+    async def conversation(self, session: Session, form: Form) -> tuple[str, AsyncIterator[bytes]]:
+        """Return the name and the content of a session's file."""
+        found = await self._content.conversation(session)
+        parts, ending = (html_parts, "html") if form == "html" else (page_parts, "md")
+        return f"{page_name(found)}.{ending}", _encoded(parts(found))
+
     def _record(self, what: str, caller: Caller) -> None:
         self._audit.append(
             event_type="export",
@@ -46,6 +57,11 @@ class Export:
             target_module="vault",
             target_endpoint=what,
         )
+
+
+async def _encoded(parts: Iterator[str]) -> AsyncIterator[bytes]:
+    while (part := await asyncio.to_thread(next, parts, None)) is not None:
+        yield part.encode("utf-8", "replace")
 
 
 async def _sent(archive: ZipStream, part: Part) -> AsyncIterator[bytes]:

@@ -220,3 +220,53 @@ async def test_an_index_from_before_is_divided_in_the_background(storage: Sessio
     assert await listed(storage, search="灯塔 100") == ["walk"]
     assert not await storage.store.reindex_words()
     assert (await storage.store.words("walk"))[1] == ("user", "昨天去灯塔散步 100")
+
+
+async def test_pinned_ones_are_listed_by_themselves_and_stay_in_their_place(storage: SessionStorage) -> None:
+    for day in (1, 2, 3):
+        await storage.add(f"day-{day}", at=f"2026-01-{day:02}T00:00:00.000Z", workspace_id="garden" if day == 1 else None)
+    for name in ("day-1", "day-2"):
+        assert (await storage.service.pin(name, True)).pinned is True
+    assert await listed(storage) == ["day-3", "day-2", "day-1"]
+    assert await listed(storage, pinned=True) == ["day-2", "day-1"]
+    assert await listed(storage, pinned=True, workspace="garden") == ["day-1"]
+    _, body = await storage.service.listing.page()
+    assert [each["pinned"] for each in json.loads(body)["sessions"]] == [False, True, True]
+    await storage.service.archive("day-2", True)
+    assert await listed(storage, pinned=True) == ["day-1"]
+    await storage.service.pin("day-1", False)
+    assert await listed(storage, pinned=True) == []
+
+
+async def test_a_list_from_before_pins_says_that_nothing_is_pinned(storage: SessionStorage) -> None:
+    await storage.add("old")
+    async with storage.database.transaction() as connection:
+        await connection.execute("DROP INDEX sessions_pinned")
+        await connection.execute("ALTER TABLE sessions DROP COLUMN pinned")
+        await connection.execute("UPDATE sessions SET summary = json_remove(summary, '$.pinned')")
+        await connection.execute("DELETE FROM migrations WHERE name = 'm0010_pins'")
+    await storage.close()
+    await storage.open()
+    _, body = await storage.service.listing.page()
+    assert [each["pinned"] for each in json.loads(body)["sessions"]] == [False]
+    await storage.service.pin("old", True)
+    assert await listed(storage, pinned=True) == ["old"]
+
+
+async def test_a_search_shows_the_newest_place_of_its_words(searchable: SessionStorage) -> None:
+    texts = [("user", "word " * 200 + "The kettle is *red*. " + "word " * 200)]
+    await searchable.service.record_turn("tea", texts=texts, mode="sandboxed")
+    await searchable.service.record_turn("cafe", texts=[("user", "我的眼镜镜片松了")], mode="sandboxed")
+
+    async def passages(search: str, **query: Any) -> list[str | None]:
+        _, body = await searchable.service.listing.page(search=search, **query)
+        return [session.get("passage") for session in json.loads(body)["sessions"]]
+
+    (found,) = await passages("kettle", passages=True)
+    assert found is not None
+    assert "The kettle is *red*." in found
+    assert len(found) < 200
+    assert await passages("镜片", passages=True) == ["我的眼镜镜片松了"]
+    # A title is shown already.
+    assert await passages("never", passages=True) == [None]
+    assert await passages("kettle") == [None]

@@ -172,6 +172,8 @@ SESSION_ROUTES = [
     ("POST", "/end", None),
     ("POST", "/archive", None),
     ("POST", "/unarchive", None),
+    ("POST", "/pin", None),
+    ("GET", "/export", None),
     ("POST", "/abort", None),
     ("PATCH", "/config", {"trustLevel": "direct"}),
     ("POST", "/activate", {"trustLevel": "direct"}),

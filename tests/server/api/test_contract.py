@@ -60,6 +60,9 @@ async def test_a_session_through_its_life(installation: Computer, owner: httpx2.
     for path, archived in (("archive", True), ("unarchive", False), ("archive", True)):
         response = await owner.post(f"/api/chat/{session}/{path}", headers=BODYLESS)
         assert check_response(models.SessionEnvelope, response).session.archived is archived
+    page = await owner.get(f"/api/chat/{session}/export?form=html")
+    assert page.headers["content-disposition"].startswith("attachment; filename*=UTF-8''")
+    assert MESSAGE in page.text
     listed = check_response(models.SessionList, await owner.get("/api/chat?limit=500&archived=true"))
     assert session in [entry.id for entry in listed.sessions]
     listed = check_response(models.SessionList, await owner.get("/api/chat?limit=500"))

@@ -149,13 +149,13 @@ async def _rightly(installation: ModuleComputer, client: httpx2.AsyncClient, mod
         await call(route)
     for route in ("GET /supervisor/status", "GET /supervisor/models", "POST /supervisor/server/start"):
         await call(route)
-    for path in ("", "/transcript", "/events", "/stream-status", "/pending-questions"):
+    for path in ("", "/transcript", "/export", "/events", "/stream-status", "/pending-questions"):
         await call("GET /api/chat/{session}" + path, session=session)
     (folder := installation.vault / ".parachute" / "attachments" / session).mkdir(parents=True, exist_ok=True)
     (folder / "peas.txt").write_text("Sown.")
     await call("GET /api/chat/{session}/attachments/{name}", session=session, name="peas.txt")
     await call("POST /api/memory", {"session_id": session, "lines": ["Peas are sown in March."]})
-    for path in ("end", "archive", "unarchive", "activate"):
+    for path in ("end", "archive", "unarchive", "pin", "unpin", "activate"):
         await call("POST /api/chat/{session}/" + path, {}, session=session)
     await call("PUT /api/contexts/session/{session}", {"folder_paths": ["Garden"]}, session=session)
     assert await call("GET /api/contexts/session/{session}", session=session) == {"folder_paths": ["Garden"]}

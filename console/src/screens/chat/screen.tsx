@@ -14,6 +14,7 @@ import { Cards } from "./cards";
 import { ChangesDialog } from "./changes";
 import { Composer } from "./composer";
 import { type Message, textOf } from "./events";
+import { useFoundPlace } from "./found_place";
 import { ConversationHeader } from "./header";
 import { MessageView } from "./message";
 import { OptionsDialog } from "./options";
@@ -155,6 +156,7 @@ function Log({ conversation, onBranch }: { conversation: Conversation; onBranch:
   const messages = conversation.messages.value;
   const live = conversation.live.value;
   const turns = useTurns(conversation);
+  const toFound = useFoundPlace(conversation);
 
   useEffect(() => {
     const note = () => {
@@ -169,7 +171,7 @@ function Log({ conversation, onBranch }: { conversation: Conversation; onBranch:
   }, [messages.length, live, conversation.question.value, conversation.permission.value, turns]);
 
   if (messages.length === 0 && !live) return <Empty icon="chat" title={t("empty")} text={t("empty_text")} />;
-  const from = Math.max(0, messages.length - shown);
+  const from = Math.max(0, messages.length - Math.max(shown, toFound));
   const earlier = async () => {
     if (from <= 100) await conversation.earlier();
     setShown(shown + 100);

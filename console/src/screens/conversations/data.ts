@@ -1,5 +1,7 @@
 /** Conversations as lists have them. */
 import { api, type Schema } from "~/api/client";
+import { to } from "~/state/router";
+import { plain } from "~/text/plain";
 
 export type Session = Schema<"ListedSession">;
 
@@ -16,11 +18,12 @@ export interface Page {
 
 export const PAGE = 50;
 const MOST = 1000;
+const MOST_PINNED = 100;
 
 async function fetched({ search, workspace, archived }: Shown, offset: number, limit: number, signal?: AbortSignal): Promise<Session[]> {
   // A single letter finds too much to be asked for.
   const words = search.trim().length > 1 ? search.trim() : undefined;
-  const query = { limit, offset, archived: archived || undefined, workspaceId: workspace, search: words };
+  const query = { limit, offset, archived: archived || undefined, workspaceId: workspace, search: words, passages: words && true };
   return (await api.get("/api/chat", { query, signal })).sessions;
 }
 
@@ -37,6 +40,22 @@ export async function further(shown: Shown, page: Page): Promise<Page> {
   const known = new Set(page.sessions.map(({ id }) => id));
   const added = next.slice(0, PAGE).filter(({ id }) => !known.has(id));
   return { sessions: [...page.sessions, ...added], hasMore: next.length > PAGE };
+}
+
+/** Those that are kept on top. */
+export async function pinned(workspace: string, signal: AbortSignal): Promise<Session[]> {
+  return (await api.get("/api/chat", { query: { pinned: true, workspaceId: workspace, limit: MOST_PINNED }, signal })).sessions;
+}
+
+/** The address of a conversation, at the place that has the words by which it was found. */
+export function placeOf(session: Session, search: string): string {
+  return to("chat", [session.id], session.passage ? { find: search.trim() } : {});
+}
+
+/** The words of the place that a search has found; none where the title says the same. */
+export function passageOf({ title, passage }: Session): string {
+  const text = plain(passage ?? "");
+  return title && text.startsWith(title) && text.length < title.length + 3 ? "" : text;
 }
 
 export async function workspaces(signal: AbortSignal): Promise<Schema<"Workspace">[]> {

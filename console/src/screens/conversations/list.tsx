@@ -2,14 +2,14 @@
 import { useRef, useState } from "preact/hooks";
 import { Button, LinkButton } from "~/components/button";
 import { TextField } from "~/components/field";
-import { Chips, Empty, Loaded, Page } from "~/components/layout";
+import { Chips, Empty, Loaded, Page, Section } from "~/components/layout";
 import { choose } from "~/components/menu";
 import { useDebounced } from "~/state/debounced";
 import { preference } from "~/state/preferences";
 import { useResource } from "~/state/resource";
 import { go, to } from "~/state/router";
 import { may } from "~/state/session";
-import { answering, further, newest, PAGE, type Shown, workspaces } from "./data";
+import { answering, further, newest, PAGE, pinned, type Session, type Shown, workspaces } from "./data";
 import { Line } from "./line";
 import { t } from "./texts";
 
@@ -27,6 +27,7 @@ export function List() {
   const isThere = !known.value || known.value.some(({ slug }) => slug === workspace.value);
   const shown: Shown = { search: settled, workspace: isThere ? workspace.value : "", archived: archived.value === "yes" };
   const key = JSON.stringify(shown);
+  const onTop = useResource((signal) => pinned(shown.workspace, signal), `pinned ${shown.workspace}`, ["sessions"]);
   const page = useResource((signal) => newest(shown, count.current, signal), key, ["sessions", "imports"]);
   const names = new Map((known.value ?? []).map(({ slug, name }) => [slug, name]));
   const choices = [
@@ -37,12 +38,24 @@ export function List() {
     count.current = PAGE;
     change();
   };
+  const reload = async () => void (await Promise.all([page.reload(), onTop.reload()]));
   const more = async () => {
     if (!page.value) return;
     const next = await further(shown, page.value);
     count.current = Math.max(PAGE, next.sessions.length);
     page.set(next);
   };
+  const above = search || shown.archived ? [] : (onTop.value ?? []);
+  const line = (session: Session) => (
+    <Line
+      key={session.id}
+      session={session}
+      workspace={session.workspaceId ? (names.get(session.workspaceId) ?? session.workspaceId) : undefined}
+      isActive={active.value?.has(session.id) ?? false}
+      search={settled}
+      onChange={reload}
+    />
+  );
   return (
     <Page
       title={t("title")}
@@ -76,16 +89,15 @@ export function List() {
             <Nothing shown={shown} onClear={() => narrow(() => setSearch(""))} />
           ) : (
             <>
+              {above.length > 0 && (
+                <Section title={t("pinned")}>
+                  <ul class="rows" aria-label={t("pinned")}>
+                    {above.map(line)}
+                  </ul>
+                </Section>
+              )}
               <ul class="rows" aria-label={t("title")}>
-                {sessions.map((session) => (
-                  <Line
-                    key={session.id}
-                    session={session}
-                    workspace={session.workspaceId ? (names.get(session.workspaceId) ?? session.workspaceId) : undefined}
-                    isActive={active.value?.has(session.id) ?? false}
-                    onChange={page.reload}
-                  />
-                ))}
+                {sessions.filter(({ id }) => !above.some((each) => each.id === id)).map(line)}
               </ul>
               {hasMore && (
                 <div class="center">

@@ -2,8 +2,9 @@
 import { signal } from "@preact/signals";
 import { ApiError, download, upload } from "~/api/client";
 import { confirm } from "~/components/dialog";
-import { explain } from "~/text/errors";
+import { saveAs } from "~/state/saving";
 import { toast } from "~/state/toasts";
+import { explain } from "~/text/errors";
 import { join, nameOf } from "./models";
 import { t } from "./texts";
 
@@ -72,11 +73,7 @@ export async function uploadAll(folder: string, files: Iterable<File>, known: Re
 export async function save(path: string, size: number | null): Promise<void> {
   await move(nameOf(path), size, false, async (signal, onProgress) => {
     const blob = await download("/api/files/download", { query: { path }, signal, onProgress });
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(blob);
-    link.download = nameOf(path);
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+    saveAs(blob, nameOf(path));
     return true;
   });
 }
