@@ -40,10 +40,10 @@ def disk_error(error: BaseException, path: PurePath | None = None) -> ParachuteE
     named = getattr(error, "filename", None)
     name = str(path or (named if isinstance(named, str | PurePath) else "something"))
     if number in _FULL or code == _SQLITE_FULL:
-        return DiskFull(f"The disk is full: {name} cannot be written.", "Free space on it, and try again.")
+        return DiskFull(f"The disk is full: {name} cannot be written.", "Free some space on it, and try again.")
     if number == errno.EROFS or code == _SQLITE_READONLY or (code == _SQLITE_IOERR and takes_nothing(path)):
         return DiskReadOnly(
-            f"The disk can only be read: {name} cannot be written.",
+            f"The disk is read-only: {name} cannot be written.",
             "Make it writable again, and try again: `parachute doctor disk-writable` says more.",
         )
     if number in _DENIED:

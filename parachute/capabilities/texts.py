@@ -146,7 +146,7 @@ def _listed(text: str) -> list[str]:
 
 def not_readable(name: str, problem: str) -> Conflict:
     """The error for changing what cannot be read as it is."""
-    return Conflict(f"{name} cannot be changed here: {problem}", "Mend its file first.", key="not_readable")
+    return Conflict(f"{name} cannot be changed here: {problem}", "Fix its file first.", key="not_readable")
 
 
 def of_plugin(name: str) -> NotAllowed:

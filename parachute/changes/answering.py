@@ -39,7 +39,7 @@ def applicable(held: Sequence[Held], waiting: Sequence[Held]) -> list[Held]:
     can = {each.path for each in held if each.reason not in NEVER_APPLIED}
     if not can:
         raise InvalidInput(
-            f"{held[0].path} cannot be applied.", "Throw it away, or copy it by hand.", key="never_applied"
+            f"{held[0].path} cannot be applied.", "Discard it, or copy it by hand.", key="never_applied"
         )
     above = {str(folder) for path in can for folder in PurePosixPath(path).parents}
     return [each for each in waiting if each.path in can or (each.path in above and each.after.kind == "folder")]
@@ -57,7 +57,7 @@ def in_use_by_a_program(path: str) -> Conflict:
 
 
 async def apply_held(places: Places, found: ChangeSet, held: Sequence[Held], began_ns: int) -> dict[str, Left]:
-    """Write what waits, as it was when it was held, and note it as a change of its own; how each path was left.
+    """Write what waits, as it was when it was held, and note it as a change of its own; how each path was disconnected.
 
     Error: Conflict if the owner's files have changed since, and then they are shown anew.
     """
@@ -74,7 +74,7 @@ async def apply_held(places: Places, found: ChangeSet, held: Sequence[Held], beg
             if changed:
                 await places.store.hold(changed)
                 await places.store.end(number)
-                raise Conflict(f"{changed[0].path} has changed meanwhile.", "Look at it again.", key="changed")
+                raise Conflict(f"{changed[0].path} has changed meanwhile.", "Check it again.", key="changed")
             # The owner has seen it, and an agent has written it all the same.
             await note_origin(places, Path(found.project), changes, found.origin or Origin.AGENT_FILE)
             await places.store.start(noted(number, changes))

@@ -66,7 +66,7 @@ class HeldPath(ChangedPath, frozen=True):
 
 
 class Difference(ChangedPath, frozen=True):
-    """A difference as text, cut where it is long; None for what is no text, and where a content is not kept any more."""
+    """A difference as text, cut where it is long; None for what is no text, and where a content is no longer kept."""
 
     diff: str | None
     cut: bool

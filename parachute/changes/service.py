@@ -188,7 +188,7 @@ class Changes:
         if outcome.error is not None:
             raise outcome.error
         if "conflict" in outcome.left.values():
-            raise Conflict("The file changed while it was being read.", "Look at it again.", key="changed_meanwhile")
+            raise Conflict("The file changed while it was being read.", "Check it again.", key="changed_meanwhile")
         if "in_use" in outcome.left.values():
             raise in_use_by_a_program(min(outcome.left))
         if outcome.left:
@@ -271,7 +271,7 @@ class Changes:
                 raise not_waiting()
             if digest is not None and digest != digest_of(waiting):
                 raise Conflict(
-                    "The waiting changes are no longer the ones you saw.", "Look at it again.", key="changed"
+                    "The waiting changes are no longer the ones you saw.", "Check it again.", key="changed"
                 )
             view = self._views.get(session)
             if word == "apply":
@@ -296,7 +296,7 @@ class Changes:
     def _check_quiet(self, session: str) -> None:
         view = self._views.get(session)
         if session in self._before or (view is not None and view.is_active):
-            raise Conflict("This conversation is being answered.", "Wait for its answer, or stop it.", key="run_active")
+            raise Conflict("An answer in this conversation is still running.", "Wait for its answer, or stop it.", key="run_active")
 
     async def forget(self, session: str) -> None:
         """Forget a session that is deleted: what it changed stays as it is, and what waited is gone."""

@@ -147,7 +147,7 @@ class FakeCore:
     async def _interface(self, document: Mapping[str, Any]) -> Any:
         provider = self.interfaces.get(document["interface"])
         if provider is None:
-            raise NotFound(f"Nobody provides {document['interface']}.", key="no_provider")
+            raise NotFound(f"No module provides {document['interface']}.", key="no_provider")
         try:
             return {"result": await getattr(provider, document["method"])(**document["arguments"])}
         except Exception as error:

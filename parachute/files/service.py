@@ -85,11 +85,11 @@ class VaultFiles:
         try:
             data = text.encode()
         except UnicodeEncodeError as error:
-            raise InvalidInput("content: it has half of a sign (a lone surrogate).", key="half_a_character") from error
+            raise InvalidInput("content: it has half of a character (a lone surrogate).", key="half_a_character") from error
         if len(data) > LARGEST_TEXT:
             raise _too_large("content", "Upload it: PUT /api/files/upload takes files of any size.")
         if b"\0" in data:
-            raise InvalidInput("content: the sign NUL is not allowed in a text.", key="not_text")
+            raise InvalidInput("content: the character NUL is not allowed in a text.", key="not_text")
 
         async def one() -> AsyncIterator[bytes]:
             yield data

@@ -78,4 +78,4 @@ async def _fill(content: Staged, folder: Path, chunks: AsyncIterator[bytes]) -> 
 def _check_room(folder: Path, size: int) -> None:
     disk = os.statvfs(folder)
     if disk.f_bavail * disk.f_frsize < size + _RESERVE:
-        raise DiskFull("The disk has no room for this file.", "Free space on it, and try again.")
+        raise DiskFull("The disk has no room for this file.", "Free some space on it, and try again.")

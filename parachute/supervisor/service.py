@@ -143,7 +143,7 @@ class Supervisor:
             raise InvalidInput("environment: expected a JSON object.", key="environment_invalid")
         unit = self._unit(request, environment)
         if self._hand_over_ends is not None:
-            raise Unavailable("An update is being put in place.", "Try again in a minute.", key="updating")
+            raise Unavailable("An update is being installed.", "Try again in a minute.", key="updating")
         works_for_agents = units.works_for_agents(unit.name)
         if works_for_agents:
             self._kill_switch.check()
@@ -176,7 +176,7 @@ class Supervisor:
         ends = await asyncio.gather(*(self._launcher.close(name) for name in names), return_exceptions=True)
         if failed := [f"{name}: {end}" for name, end in zip(names, ends, strict=True) if end is not None]:
             raise Unavailable(
-                f"Not everything could be ended: {'; '.join(failed)}",
+                f"Not everything could be stopped: {'; '.join(failed)}",
                 "`parachute stop` ends it.",
                 key="panic_incomplete",
             )

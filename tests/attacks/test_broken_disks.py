@@ -160,7 +160,7 @@ def check_that_all_agents_stay_stopped(computer: ModuleComputer, since: str) -> 
     """See that resuming fails with the reason, whoever is asked, and that each process still knows of the panic."""
     done = computer.command("resume")
     assert done.returncode == 1
-    assert done.stderr.startswith("Error: All agents stay stopped. The disk can only be read: ")
+    assert done.stderr.startswith("Error: All agents stay stopped. The disk is read-only: ")
     assert "Make it writable again" in done.stderr
     owner = {"authorization": f"Bearer {CliToken(computer.home.root).obtain()}"}
     asked = [computer.post("/api/resume", headers=owner), computer.post("/api/chat", json={"message": "Hello?"})]

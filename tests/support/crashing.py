@@ -20,7 +20,7 @@ def at_every_step(
 ) -> list[dict[str, Any]]:
     """Kill `change` before the first thing that it does to a file, then before the second, until it comes to its end.
 
-    `prepare` comes before each time, and `look` says what was left. `change` calls its argument where the steps begin to count.
+    `prepare` comes before each time, and `look` says what was disconnected. `change` calls its argument where the steps begin to count.
     The last one has `ended` 0.
     """
     found: list[dict[str, Any]] = []

@@ -116,7 +116,7 @@ class Editing:
                 new = entity.changed(fields, body)
             except Unreadable as error:
                 raise Conflict(
-                    f"{found.path} cannot be changed: {error}.", "Mend the file by hand.", key="file_unreadable"
+                    f"{found.path} cannot be changed: {error}.", "Fix the file by hand.", key="file_unreadable"
                 ) from error
             _check_readable(new, entity.problem)
             if note is not None:
@@ -182,7 +182,7 @@ class Editing:
             raise NotFound(f"The file of {found.name} is gone: {found.path}.", key="file_gone") from error
         except Unreadable as error:
             raise Conflict(
-                f"{found.path} cannot be read: {error}.", "Mend the file by hand.", key="file_unreadable"
+                f"{found.path} cannot be read: {error}.", "Fix the file by hand.", key="file_unreadable"
             ) from error
         if expected_version is not None and expected_version != version_of(data):
             raise _changed_meanwhile(found.path)

@@ -181,7 +181,7 @@ def _merged(found: Found, entity: Entity, other: Found, gone: Entity) -> bytes:
     """The file of the first with what is known of the other; what both say counts as the first says it."""
     if gone.problem:
         raise Conflict(
-            f"{other.path} cannot be read whole: {gone.problem}.", "Mend the file by hand.", key="file_unreadable"
+            f"{other.path} cannot be read whole: {gone.problem}.", "Fix the file by hand.", key="file_unreadable"
         )
     if found.number == other.number:
         raise InvalidInput("merge: another entity than itself is expected.", key="merged_with_itself")
@@ -203,7 +203,7 @@ def _merged(found: Found, entity: Entity, other: Found, gone: Entity) -> bytes:
         return entity.changed({name: value for name, value in fields.items() if value not in (None, [], "")}, body)
     except Unreadable as error:
         raise Conflict(
-            f"{found.path} cannot be changed: {error}.", "Mend the file by hand.", key="file_unreadable"
+            f"{found.path} cannot be changed: {error}.", "Fix the file by hand.", key="file_unreadable"
         ) from error
 
 

@@ -210,7 +210,7 @@ async def test_a_file_that_cannot_be_changed_stays_as_it_is(daily: Running, cont
     if b"Old" in content:
         assert listed[-2:] == ["Old", "New"]
         refused = await daily.put("/entries/para:daily:aaaaaaaaaaaa", {"content": "Changed"})
-        assert (refused.status, refused.json()["hint"]) == (409, "Mend it in a text editor.")
+        assert (refused.status, refused.json()["hint"]) == (409, "Fix it in a text editor.")
         assert (daily.vault / FILE).read_bytes() == content
     assert (await daily.put(f"/entries/{entry['id']}", {"content": "Newer"})).status == 200
 

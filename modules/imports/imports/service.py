@@ -71,7 +71,7 @@ class Imports:
         records = await self._known()
         if sum(not each.is_finished for each in records.values()) >= _WAITING:
             raise Conflict(
-                "Several imports are waiting already.", "Import this one when they are done.", key="imports_busy"
+                "Too many imports are waiting already.", "Import this one when they are done.", key="imports_busy"
             )
         record = Import(secrets.token_hex(4), name, None, _now(), dry_run=dry_run, archived=archived)
         upload = Upload(self._folder / record.id)

@@ -57,7 +57,7 @@ class Upload:
         if free < size + _SPARE:
             raise Unavailable(
                 f"The import needs about {size // 1024**2:,} MB, and the disk has {free // 1024**2:,} MB left.",
-                "Free space on it, and try again.",
+                "Free some space on it, and try again.",
                 status=507,
                 key="disk_full",
             )

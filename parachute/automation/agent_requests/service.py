@@ -185,7 +185,7 @@ class AgentRequests:
             f"The agent {agent} of the module {module.name} is running."
             if request.status == "running"
             else f"The agent {agent} of the module {module.name} runs once the owner approves.",
-            f"Ask the same again after the event {module.name}.agent.ended: the answer comes then. `parachute inbox` shows "
+            f"Ask again after the event {module.name}.agent.ended: the answer comes then. `parachute inbox` shows "
             "what waits.",
         )
 

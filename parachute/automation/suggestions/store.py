@@ -336,7 +336,7 @@ async def _check_room(connection: aiosqlite.Connection, source: str, most: int) 
     if row is not None and row[0] >= most:
         raise TooMany(
             f"{most} suggestions of {source or 'this kind'} wait for the user already.",
-            "Decide about some of them first.",
+            "Answer some of them first.",
         )
 
 

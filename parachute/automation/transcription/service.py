@@ -147,7 +147,7 @@ class Transcriptions:
     async def cancel(self, identifier: str) -> Job:
         """Take a recording out of the queue, also in its middle; the recording stays. Errors: NotFound, Conflict."""
         if not await self._store.update((await self.get(identifier)).id, state=State.CANCELLED, progress=None):
-            raise Conflict("It is over already.", key="over_already")
+            raise Conflict("It has ended already.", key="over_already")
         if self._current and self._current[0] == identifier:
             self._current[1].cancel()
         self._changed(identifier)

@@ -120,7 +120,7 @@ class Configuration:
             except (OSError, ParachuteError) as error:
                 raise InvalidInput(
                     f"{self.path} cannot be read, so that it cannot be changed: {error}",
-                    "Mend it, or move it away.",
+                    "Fix it, or move it away.",
                     key="configuration_unreadable",
                 ) from error
             change(document.setdefault("mcpServers", {}))

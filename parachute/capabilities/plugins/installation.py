@@ -44,7 +44,7 @@ class Staged(Struct, frozen=True):
         if seen is not None and seen != self.installed.hash:
             raise Conflict(
                 f"The plugin {self.installed.slug} has changed at its address since you looked.",
-                "Look at it again.",
+                "Check it again.",
                 key="plugin_changed",
             )
 

@@ -34,7 +34,7 @@ def read_skill(folder: Folder, path: Path, source: Source) -> Skill:
     try:
         status = folder.status(path)
         if status is None:
-            raise InvalidInput("It is gone.", key="not_found")
+            raise InvalidInput("It no longer exists.", key="not_found")
         if stat.S_ISDIR(status.st_mode):
             with folder.folder(path) as own:
                 skill = replace(skill, **_listed(own))

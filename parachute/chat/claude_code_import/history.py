@@ -135,7 +135,7 @@ class History:
             left = os.fstat(file.fileno()).st_size
             if left > _COPIED:
                 raise InvalidInput(
-                    f"This conversation is longer than {_COPIED:,} bytes.", "Go on with another one.", key="too_long"
+                    f"This conversation is longer than {_COPIED:,} bytes.", "Use another one.", key="too_long"
                 )
             with Folder.open(target.parent) as folder:
                 descriptor = folder.descriptor(target.name, os.O_WRONLY | os.O_CREAT | os.O_EXCL)

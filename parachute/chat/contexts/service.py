@@ -130,7 +130,7 @@ class Contexts:
         if not file.hash:
             raise NotFound(f"There is no {' or '.join(NAMES)} in {path[:200] or 'the vault'}.", key="no_context")
         if file.hash != digest:
-            raise Conflict(f"{file.path} has changed meanwhile.", "Look at it again.", key="changed")
+            raise Conflict(f"{file.path} has changed meanwhile.", "Check it again.", key="changed")
         await self._agents.seen(file.real)
         return file.path
 

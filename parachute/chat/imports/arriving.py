@@ -79,7 +79,7 @@ class Arriving:
                 "session: 1 to 64 letters, digits, `-` and `_` are expected.", key="session_id_malformed"
             )
         if len(self.sessions) == _MOST:
-            raise InvalidInput(f"At most {_MOST:,} conversations come at once.", key="too_many_conversations")
+            raise InvalidInput(f"At most {_MOST:,} conversations can be sent at once.", key="too_many_conversations")
         if head.get("grows"):
             self.growing.add(identifier)
         self._head, self._size = line, 0

@@ -61,7 +61,7 @@ class ImportFolders:
         if free < 2 * size + _SPARE:
             raise DiskFull(
                 f"The import needs about {2 * size // 1024**2:,} MB, and the disk has {free // 1024**2:,} MB left.",
-                "Free space on it, and try again.",
+                "Free some space on it, and try again.",
             )
 
     def load(self) -> dict[str, Record]:

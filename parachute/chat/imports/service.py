@@ -149,7 +149,7 @@ class Imports:
         if not _ID.fullmatch(record["id"]):
             raise InvalidInput("id: eight hexadecimal digits are expected.", key="import_id_malformed")
         if record["id"] in self._under_way:
-            raise Conflict("This import is under way.", "Wait for its end, or cancel it.", key="import_under_way")
+            raise Conflict("This import is running.", "Wait for its end, or cancel it.", key="import_under_way")
         await self._check_owner(module, record["id"])
         await asyncio.to_thread(self._folders.check_room, size if isinstance(size, int) and size > 0 else 0)
         found = Import.begun(record["id"], text_field(record, "name"), asking)
@@ -345,7 +345,7 @@ class Imports:
     def _get(self, module: str, import_id: object) -> Import:
         found = self._under_way.get(import_id) if isinstance(import_id, str) else None
         if found is None or found.module != module:
-            raise NotFound("This import is not under way.", "Begin it at a person's request.", key="import_not_begun")
+            raise NotFound("This import is not running.", "Begin it at a person's request.", key="import_not_begun")
         return found
 
     async def _clean(self) -> None:
@@ -399,7 +399,7 @@ def _record(document: Document) -> Record:
 
 
 def _failed(error: Exception) -> ParachuteError:
-    return Conflict(f"It could not be placed: {error}.", key="not_placed")
+    return Conflict(f"It could not be installed: {error}.", key="not_placed")
 
 
 def _finish(file: BinaryIO, data: bytes) -> None:

@@ -184,7 +184,7 @@ class Networks:
         """Take a decision back: the host is asked about again. Error: NotFound."""
         if not await self._decisions.remove(workspace, host):
             raise NotFound(
-                f"Nothing was decided about {host[:80]}.",
+                f"There is no decision about {host[:80]}.",
                 "`parachute network list` shows what was.",
                 key="host_not_decided",
             )

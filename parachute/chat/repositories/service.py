@@ -122,7 +122,7 @@ class Repositories(Struct):
         """Take the decisions about a repository back: it is asked about again. Error: NotFound."""
         if not await self.decided.remove(workspace, repository):
             raise NotFound(
-                f"Nothing was decided about {repository}.",
+                f"There is no decision about {repository}.",
                 "`parachute git list` shows what was.",
                 key="repository_not_decided",
             )

@@ -173,7 +173,7 @@ async def permit(
 async def end(session: str, service: RunsDependency, sessions: SessionsDependency) -> OneSession:
     """End a session now: hooks and modules hear of it. Its next message begins it again."""
     if service.is_active(session):
-        raise Conflict("This conversation is being answered.", "Wait, or stop it.", key="busy")
+        raise Conflict("An answer in this conversation is still running.", "Wait, or stop it.", key="busy")
     return OneSession(ShownSession.showing(await sessions.end(session)))
 
 

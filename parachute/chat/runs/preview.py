@@ -57,7 +57,7 @@ class PromptPreview:
             session = await self._services.sessions.get(identifier)
             await self._services.sessions.check_owner(session, None)
             if self._runs.is_active(session.id):
-                raise Conflict("This conversation is being answered.", "Wait, or stop it.", key="busy")
+                raise Conflict("An answer in this conversation is still running.", "Wait, or stop it.", key="busy")
             try:
                 return await self._prepared(session, contexts, by_owner=by_owner)
             finally:

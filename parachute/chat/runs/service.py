@@ -228,7 +228,7 @@ class Runs:
         """End what runs in a session, then remove it with everything of it; errors: NotFound, Conflict."""
         await self._services.sessions.get(session)
         if session in self._reserved:
-            raise Conflict("This conversation is just about to be answered.", "Try again.", key="busy")
+            raise Conflict("An answer in this conversation is about to begin.", "Try again.", key="busy")
         # From here on no message is admitted: it would bring back what is being removed.
         self._reserved.add(session)
         try:

@@ -113,7 +113,7 @@ class Workspaces:
             if "direct" in (before.default_trust_level, said.level()) and not as_owner:
                 raise NotAllowed(
                     "default_trust_level: only the owner changes a direct workspace.",
-                    "Look at it again.",
+                    "Check it again.",
                     key="not_owner",
                 )
             if said.name is not None:

@@ -27,7 +27,7 @@ def list_(as_json: bool = JSON) -> None:
             *(each["repository"], each["access"], each["choice"]),
             *(each["workspace"] or "", local(each["decided_at"])),
         ),
-        "Nothing was decided about any repository.",
+        "There is no decision about any repository.",
     )
 
 

@@ -21,7 +21,7 @@ def list_(as_json: bool = JSON) -> None:
         as_json,
         ["Host", "Reached", "Workspace", "Decided"],
         lambda each: (each["host"], each["choice"], each["workspace"] or "", local(each["decided_at"])),
-        "Nothing was decided about any host. `parachute config get network.mode` says what chats reach.",
+        "There is no decision about any host. `parachute config get network.mode` says what chats reach.",
         of="decisions",
     )
     if found["presets"] and not as_json:

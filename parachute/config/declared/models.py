@@ -65,4 +65,4 @@ NOTHING = Declaration()
 
 def invalid(path: Path | None, problem: str) -> DeclarationInvalid:
     """The error for the whole file."""
-    return DeclarationInvalid(f"{path}: {problem}.", "Nothing starts until this is put right.")
+    return DeclarationInvalid(f"{path}: {problem}.", "Nothing starts until this is fixed.")

@@ -37,18 +37,18 @@ class Settings(BaseSettings):
     host: str = Field(
         title="Address to listen on",
         default="127.0.0.1",
-        description="Address to listen on; any other than loopback needs a key first.",
+        description="Address to listen on; anything but loopback needs a key first.",
     )
     port: int = Field(title="Port", default=3333, ge=1, le=65535, description="Port to listen on.")
     auth_mode: AuthMode = Field(
         title="Who needs a key",
         default="remote",
-        description="Callers that need a key: those from other machines (remote), all (always), or none (disabled).",
+        description="Which callers need a key: those from other machines (remote), all (always), or none (disabled).",
     )
     hostnames: list[str] = Field(
         title="Other names of this computer",
         default=[],
-        description="Further names under which this computer may be called.",
+        description="Other names by which devices reach this computer.",
     )
     origins: list[str] = Field(
         title="Web pages that may call this computer",
@@ -64,7 +64,7 @@ class Settings(BaseSettings):
     provider: Literal["auto", "anthropic", "compatible", "offline"] = Field(
         title="Where the model runs",
         default="auto",
-        description="Where the model runs; auto takes Anthropic if there are credentials, else offline.",
+        description="Where the model runs; auto uses Anthropic if there are credentials, else the offline model.",
     )
     base_url: Address | None = Field(
         title="Address of the model's server",
@@ -72,7 +72,7 @@ class Settings(BaseSettings):
         description="Address of a server that speaks the Messages API.",
     )
     model: str | None = Field(
-        title="Model", default=None, description="The model to ask for when a session names none."
+        title="Model", default=None, description="Model of conversations that choose none."
     )
     allowed_models: list[str] = Field(
         title="Models that agents may use",
@@ -111,7 +111,7 @@ class Settings(BaseSettings):
         gt=0,
         le=LONGEST_MINUTES,
         allow_inf_nan=False,
-        description="A session without activity counts as ended after so many minutes.",
+        description="Minutes without activity after which a session counts as ended.",
     )
     sandbox: SandboxSettings = SandboxSettings()
     network: NetworkSettings = NetworkSettings()

@@ -117,7 +117,7 @@ class Pairing:
         if normalize_trust_level(approval.trust_level or usual) == "direct":
             raise NotAllowed(
                 "trust_level: what others write is always answered in a sandbox.",
-                "Let them in as `sandboxed`.",
+                "Allow them as `sandboxed`.",
                 key="guest_sandboxed",
             )
         chat = LinkedChat(

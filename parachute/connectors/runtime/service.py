@@ -128,7 +128,7 @@ class Connectors:
     async def start(self, platform: str) -> Start:
         """Answer a connector that begins; error: Conflict."""
         if platform not in self._open:
-            raise Conflict(f"The connector for {platform} is being ended.", key="connector_ending")
+            raise Conflict(f"The connector for {platform} is stopping.", key="connector_ending")
         return await self._answers.start(platform)
 
     async def updates(self, platform: str, updates: Updates) -> None:

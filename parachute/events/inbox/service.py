@@ -99,7 +99,7 @@ class Inbox:
         with self._taken(identifier):
             item = await self._item(identifier)
             if item.hash != digest:
-                raise Conflict(f"{item.title} has changed meanwhile.", "Look at it again.", key="changed")
+                raise Conflict(f"{item.title} has changed meanwhile.", "Check it again.", key="changed")
             if answer.word not in item.answers:
                 known = ", ".join(item.answers)
                 raise InvalidInput(
@@ -160,7 +160,7 @@ class Inbox:
     @contextlib.contextmanager
     def _taken(self, identifier: str) -> Iterator[None]:
         if identifier in self._busy:
-            raise Conflict("This is being answered on another device.", "Wait a moment.", key="busy")
+            raise Conflict("Another device is answering this.", "Wait a moment, and try again.", key="busy")
         self._busy.add(identifier)
         try:
             yield

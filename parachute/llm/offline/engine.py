@@ -127,7 +127,7 @@ class Engine:
         await self._turn.acquire()
         if self._stopping:
             self._turn.release()
-            raise Unavailable("The offline model is being stopped.", key="model_stopping")
+            raise Unavailable("The offline model is stopping.", key="model_stopping")
         self._stops.add(stop)
         work = asyncio.ensure_future(asyncio.to_thread(model.complete, prompt.turns, limit, receive, stop))
 
@@ -149,7 +149,7 @@ class Engine:
             stop.set()
             raise
         if usage is None:
-            raise Unavailable("The offline model is being stopped.", key="model_stopping")
+            raise Unavailable("The offline model is stopping.", key="model_stopping")
         return usage
 
     def _load(self, path: Path) -> None:

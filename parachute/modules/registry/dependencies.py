@@ -192,7 +192,7 @@ def _failure(output: str) -> ParachuteError:
     if _UNREACHABLE.search(output):
         return Unavailable(
             "The package index cannot be reached, so the dependencies cannot be fetched.",
-            "Is the network up? Then try again; nothing was changed.",
+            "Nothing was changed. Check the network, then try again.",
             key="unreachable",
         )
     if "No matching distribution found" in output or "Could not find a version" in output:

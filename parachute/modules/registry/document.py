@@ -60,7 +60,7 @@ def parse_document(data: bytes, path: Path) -> dict[str, InstalledModule]:
 
 
 def _unreadable(path: Path, problem: str) -> RegistryUnreadable:
-    return RegistryUnreadable(f"{path}, {problem}", "Until this is put right no module starts.")
+    return RegistryUnreadable(f"{path}, {problem}", "No module starts until this is fixed.")
 
 
 def render_document(modules: dict[str, InstalledModule]) -> str:

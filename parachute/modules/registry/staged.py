@@ -181,7 +181,7 @@ class StagedModules:
             if staged.status != "waiting":
                 raise Conflict("This module does not wait for an approval.", staged.error, key="not_waiting")
             if staged.hash != seen:
-                raise Conflict("What is staged is not what you saw.", "Look at it again.", key="module_changed")
+                raise Conflict("The staged files are not the ones you saw.", "Check it again.", key="module_changed")
             staged.status = "installing"
         self.changed()
         try:

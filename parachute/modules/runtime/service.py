@@ -180,7 +180,7 @@ class Hosts(RunningModules):
         """A module that runs; error: Unavailable."""
         if host := self._known(name):
             return host.module
-        raise Unavailable(f"The module {name} is being ended.", key="module_ending")
+        raise Unavailable(f"The module {name} is stopping.", key="module_ending")
 
     def running(self) -> tuple[Host, ...]:
         """All modules with a unit, by name."""

@@ -155,7 +155,7 @@ def _failure(output: str) -> ParachuteError:
     said = " ".join(lines)[-600:] or output[-300:].strip() or "git said nothing"
     if _UNREACHABLE.search(output):
         return Unavailable(
-            f"The repository cannot be reached: {said}", "Is the network up? Then try again.", key="unreachable"
+            f"The repository cannot be reached: {said}", "Check the network, then try again.", key="unreachable"
         )
     if _ABSENT.search(output):
         return CloneFailed(

@@ -51,7 +51,7 @@ class SourceCheck:
         if relative.endswith(_COMPILED):
             raise TreeNotAllowed(
                 f"{relative} is compiled Python, which cannot be reviewed.",
-                "Bring the source instead.",
+                "Install it from its source instead.",
                 key="compiled_python",
             )
         status = entry.stat(follow_symlinks=False)

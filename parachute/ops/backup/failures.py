@@ -30,7 +30,7 @@ _DAMAGED = (
 
 _ROOM = "Free space there; `parachute backup prune` removes old backups from the repository."
 _FAILED = (
-    (_UNREACHABLE, "The repository {where} cannot be reached: {last}.", "Is the network up, and the other side on?"),
+    (_UNREACHABLE, "The repository {where} cannot be reached: {last}.", "Check the network, and that the other machine is running."),
     (
         _REFUSED,
         "The repository {where} refuses the credentials: {last}.",
@@ -67,7 +67,7 @@ def failure(access: Access, doing: str, code: int, said: str) -> ParachuteError:
         return missing(access)
     if is_damaged:
         hint = (
-            "Look at the disk it lies on. `parachute backup verify` names what is damaged; older backups may be whole."
+            "Look at the disk it lies on. `parachute backup verify` names what is damaged; older backups may be undamaged."
         )
         return Damaged(f"The repository {where} is damaged: {last}.", hint)
     if is_closed:

@@ -96,7 +96,7 @@ class BackupJobs:
     async def cancel(self) -> None:
         """End what is under way, and wait for its end; error: Conflict if nothing is."""
         if self.running is None or self._task is None:
-            raise Conflict("Nothing is under way.", "It has ended by itself.", key="nothing_under_way")
+            raise Conflict("Nothing is running.", "It has ended by itself.", key="nothing_under_way")
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
 

@@ -54,7 +54,7 @@ def rebuilt(
                 dependencies.unpack_again(found.root / "modules")
         except OSError as error:
             said = f"The backup cannot be restored into {place}: {error.strerror or error}."
-            raise BackupFailed(said, "Is there room on that disk?") from error
+            raise BackupFailed(said, "Check that the disk has room.") from error
         yield found
     finally:
         remove_tree(place)

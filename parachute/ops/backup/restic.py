@@ -125,7 +125,7 @@ class Restic:
             )
         except Unavailable as error:
             late = f"The repository {self.access.shown} did not answer within {seconds:.0f} seconds"
-            hint = "Is the network up, and the other side on?"
+            hint = "Check the network, and that the other machine is running."
             raise BackupFailed(f"{': '.join(filter(None, (late, *last)))[:500]}.", hint) from error
         if ended.code and ended.code not in allowed:
             raise failures.failure(self.access, doing, ended.code, ended.output)

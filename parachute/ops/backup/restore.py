@@ -97,7 +97,7 @@ def prepare(
                 forget(places)
             if isinstance(error, OSError):
                 said = f"The backup cannot be made ready: {error.strerror or error}."
-                raise BackupFailed(said, "Nothing was changed. Is there room on that disk?") from error
+                raise BackupFailed(said, "Nothing was changed. Check that the disk has room.") from error
             raise
 
 
@@ -184,7 +184,7 @@ def _fetched(
         progress.step(f"Restoring {part.name}")
         found = stack.enter_context(rebuilt(repository, backup, part.name, _scratch(part.root), progress))
         hint = (
-            "Nothing was changed. Older backups may be whole (`parachute backup list`); "
+            "Nothing was changed. Older backups may be undamaged (`parachute backup list`); "
             f"`parachute backup restore {backup.id} --to FOLDER` brings what can be read."
         )
         _check(found, part.name, hint)

@@ -76,7 +76,7 @@ class Restores:
         """End what is under way, and remove what it has fetched; error: Conflict if nothing is, or it is too late."""
         if await asyncio.to_thread(swap.is_ordered, self._home.root):
             raise Conflict(
-                "It is being put in place already.", "Afterwards you can go back to what was before.", key="too_late"
+                "It is being installed already.", "Afterwards you can go back to what was before.", key="too_late"
             )
         await self._jobs.cancel()
         await asyncio.to_thread(self._clear)
@@ -86,7 +86,7 @@ class Restores:
         self._jobs.check_free()
         note = await self.last()
         if note is None or note.problem is not None or not note.kept:
-            raise Conflict("No earlier state is kept.", "What a restore has kept is gone.", key="nothing_kept")
+            raise Conflict("No earlier state is kept.", "The files that a restore set aside no longer exist.", key="nothing_kept")
         await asyncio.to_thread(lambda: swap.order(self._home.root, swap_note.back(note, by=caller.name)))
         self._task = asyncio.create_task(self._anew(), name="going back")
 

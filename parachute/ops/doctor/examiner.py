@@ -31,7 +31,7 @@ _VARIABLES = ("HOME", "TMPDIR", "TZ", "USER", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOM
 
 def no_such_problem() -> NotFound:
     """Return the error for a problem that is not there, or not the same, any more."""
-    return NotFound("This problem is already solved or unknown.", "Look again.", key="no_such_problem")
+    return NotFound("This problem is already solved or unknown.", "Try again.", key="no_such_problem")
 
 
 class Examiner:
@@ -98,13 +98,13 @@ class Examiner:
         if not check.get("can_fix"):
             command = f"parachute doctor {check['id']}{' --fix' if check.get('fix') else ''}"
             raise Conflict(
-                "This cannot be mended from here.", check.get("next") or f"See `{command}`.", key="cannot_fix"
+                "This cannot be repaired from here.", check.get("next") or f"See `{command}`.", key="cannot_fix"
             )
         said = await self._run(str(check["id"]), "--fix", "--yes", "--key", key)
         try:
             fixed = json.loads(said[said.index("{") :])["fixed"]
         except (ValueError, KeyError, TypeError) as error:
-            raise Unavailable("The fix gave no answer.", "Look again.", key="doctor_failed") from error
+            raise Unavailable("The fix gave no answer.", "Try again.", key="doctor_failed") from error
         if not fixed:
             raise no_such_problem()
         if not fixed[0]["done"]:

@@ -119,7 +119,7 @@ def _alone(home: Home) -> Iterator[None]:
             yield
     except Taken as error:
         raise Conflict(
-            f"A rehearsal is under way (process {error.process}).", "Wait for its end.", key="rehearsal_under_way"
+            f"A trial start is running (process {error.process}).", "Wait for its end.", key="rehearsal_under_way"
         ) from error
 
 

@@ -179,7 +179,7 @@ def _copy(source: Path, target: Path) -> None:
             return
         raise DamagedDatabase(
             f"The database {source} cannot be read: {error}.",
-            "`parachute doctor databases` says more; mend it before the update.",
+            "`parachute doctor databases` says more; fix this before the update.",
         ) from error
 
 

@@ -32,7 +32,7 @@ class Journal:
             return None
         except ValueError as error:
             raise Conflict(
-                f"What is written down about the last update cannot be read: {self._path}.",
+                f"The record of the last update cannot be read: {self._path}.",
                 "If the computer runs well, remove that file.",
                 key="update_unreadable",
             ) from error

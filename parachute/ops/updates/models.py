@@ -91,7 +91,7 @@ class Update(Struct, frozen=True, kw_only=True):
 def rooted() -> Conflict:
     """The error for what only root does on NixOS."""
     return Conflict(
-        "The system's configuration brings this computer, and root has updated it.",
+        "This computer is part of the system's configuration, and root has updated it.",
         "As root: `parachute-update` takes an update up, `parachute-update back` goes back, `systemctl stop parachute-update` cancels.",
         key="rooted",
     )

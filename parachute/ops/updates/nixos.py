@@ -77,11 +77,11 @@ def _wanted(home: Home, options: argparse.Namespace) -> Version:
     new = Version(system.name[:8], options.python.parent.parent, options.system)
     if under_way is not None and under_way.source != new.source:
         raise Conflict(
-            "Another update is in place and not at its end.", "`parachute-update` resumes it.", key="other_update"
+            "Another update is installed and still on probation.", "`parachute-update` resumes it.", key="other_update"
         )
     if under_way is None and new.prefix == Path(sys.prefix):
         raise Conflict(
-            "That system has the version that runs.", "`nixos-rebuild switch` for the rest of it.", key="up_to_date"
+            "That system already has the running version.", "`nixos-rebuild switch` for the rest of it.", key="up_to_date"
         )
     return new
 

@@ -99,7 +99,7 @@ class Orders:
         if not situation.can_go_back:
             raise Conflict(
                 "There is no version to go back to.",
-                "Only the one before the last update is kept.",
+                "Only the version before the last update is kept.",
                 key="no_version_before",
             )
         if situation.update is not None and situation.update.manager == "nixos":
@@ -110,7 +110,7 @@ class Orders:
         """End an update that is not put in place yet, and wait for its end: nothing has changed. Error: Conflict if there is none."""
         situation = await self.situation()
         if not situation.is_under_way or situation.update is None or situation.update.phase in ENDS:
-            raise Conflict("No update is under way.", "It has ended by itself.", key="nothing_under_way")
+            raise Conflict("No update is running.", "It has ended by itself.", key="nothing_under_way")
         if situation.update.phase in IN_PLACE:
             raise Conflict(
                 "It is in place already.",
@@ -135,4 +135,4 @@ class Orders:
 
     async def _check_free(self) -> None:
         if await asyncio.to_thread(self._journal.is_held):
-            raise Conflict("An update is under way.", "`parachute update status` shows how far it is.", key="busy")
+            raise Conflict("An update is running.", "`parachute update status` shows how far it is.", key="busy")

@@ -101,7 +101,7 @@ class Updates:
             if update is None or update.previous is None or not update.previous.python.exists():
                 raise Conflict(
                     "There is no version to go back to.",
-                    "Only the one before the last update is kept.",
+                    "Only the version before the last update is kept.",
                     key="no_version_before",
                 )
             update = replace(update, old=update.previous, new=running(), previous=None, began=now(), since=())
@@ -125,7 +125,7 @@ class Updates:
             update = replace(update, manager=manager, host=health.host, port=health.port)
             if manager == "systemd" and not installed.written():
                 raise UpdateFailed(
-                    "The system's configuration brings this computer: it is updated with that.",
+                    "This computer is part of the system's configuration and is updated with it.",
                     "On NixOS root types `parachute-update FLAKE#HOST`; a package is updated by its manager, and home-manager's by that.",
                 )
 

@@ -140,7 +140,7 @@ async def _run(command: list[str], hint: str | None = None) -> None:
         if os.strerror(errno.ENOSPC) not in error.message:
             raise
         raise DiskFull(
-            "The disk is full: the new version cannot be installed.", "Free space on it, and try again."
+            "The disk is full: the new version cannot be installed.", "Free some space on it, and try again."
         ) from error
 
 

@@ -104,7 +104,7 @@ def unavailable() -> str | None:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise Unavailable(f"bubblewrap could not be tried: {error}.", "Try again.", key="no_sandbox") from error
+        raise Unavailable(f"bubblewrap could not be tested: {error}.", "Try again.", key="no_sandbox") from error
     if probe.returncode != 0:
         return f"bubblewrap may not be used here: {probe.stderr.strip()[:200]}."
     return None

@@ -69,7 +69,7 @@ def no_views(trial: Specification, folder: Path) -> str | None:
         return None
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Unavailable(
-            f"A view in a container could not be tried: {error}.", "Try again.", key="views_not_tried"
+            f"A view in a container could not be tested: {error}.", "Try again.", key="views_not_tried"
         ) from error
     finally:
         view.remove()
@@ -115,7 +115,7 @@ def attempt(trial: Specification) -> None:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise Unavailable(f"Podman could not be tried: {error}.", "Try again.", key="no_sandbox") from error
+        raise Unavailable(f"Podman could not be tested: {error}.", "Try again.", key="no_sandbox") from error
     if _NO_IMAGE in done.stderr:
         raise InvalidInput(
             "The image for containers is gone; `parachute sandbox build` makes it again.", key="image_gone"

@@ -100,7 +100,7 @@ def _too_large(project: Path) -> InvalidInput:
     return InvalidInput(
         f"{project} holds too much to search: {_ENTRIES:,} files, folders {_DEEPEST} deep, or {_MOST} files that programs "
         "of yours obey, are the most.",
-        "Choose a folder further down.",
+        "Choose a folder below it.",
         key="project_too_large",
     )
 

@@ -157,7 +157,7 @@ def unavailable(folder: Path) -> str | None:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Unavailable(
-            f"A copy-on-write view could not be tried: {error}.", "Try again.", key="views_not_tried"
+            f"A copy-on-write view could not be tested: {error}.", "Try again.", key="views_not_tried"
         ) from error
     finally:
         with suppress(OSError):

@@ -44,7 +44,7 @@ class Scope(Struct, frozen=True):
         if not self.capabilities or not all(word in _RANK for word in self.capabilities):
             raise InvalidInput(
                 f"scope: the capabilities of {self.module} are wrong.",
-                "Allowed are read, write and admin; at least one.",
+                "Choose at least one of read, write and admin.",
                 key="scope_capability_invalid",
             )
 
@@ -131,7 +131,7 @@ def check_confirmed(caller: Caller) -> None:
     """Refuse a decision of the owner that a browser asks for too long after its owner confirmed; error: ParachuteError (`confirmation_needed`)."""
     if not caller.is_confirmed:
         raise ParachuteError(
-            "This decides about rights, so it needs your confirmation, and the last one was more than ten minutes ago.",
+            "This changes what others may do, and you last confirmed that it is you more than ten minutes ago.",
             "Enter a code of another device that may do everything, of `parachute pair`, or a key.",
             status=403,
             key="confirmation_needed",

@@ -35,14 +35,14 @@ def check_exposure(
         return auth_mode
     if auth_mode == "disabled":
         raise ParachuteError(
-            f"auth_mode: disabled is allowed on a loopback address only, and the server is to listen on {bind or 'all'}.",
+            f"auth_mode: disabled is allowed on a loopback address only, but the server would listen on {bind or 'all'}.",
             "Run: parachute config set auth_mode remote, or: parachute config set host 127.0.0.1",
             key="auth_disabled",
             status=500,
         )
     if not keys.list() and not awaits_set_up and not keys.are_gone and not browsers.has_any:
         raise ParachuteError(
-            f"The server is to listen on {bind or 'all addresses'}, where others can reach it, and there is no key yet.",
+            f"The server would listen on {bind or 'all addresses'}, where others can reach it, but there is no key yet.",
             "Make one first: parachute keys create NAME",
             key="key_needed",
             status=500,

@@ -100,7 +100,7 @@ async def _unexpected(request: Request, error: Exception) -> Response:
     log.error("%s %s failed", request.method, request.url.path, exc_info=error)
     return _answer(
         500,
-        "Something went wrong inside this computer; its log says what.",
+        "Something went wrong in the server; its log says what.",
         "internal",
         hint="See it with: parachute logs core",
     )

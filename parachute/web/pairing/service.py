@@ -132,7 +132,7 @@ class Pairing:
         self._tries.note(proof.address)
         raise WrongCode(
             "This code or key is wrong or has expired.",
-            "A code holds five minutes, once; `parachute pair` or a browser that is signed in shows a new one.",
+            "A code works once, for five minutes; `parachute pair` or a browser that is signed in shows a new one.",
         )
 
     def _check_kit(self, typed: str, address: str) -> None:

@@ -54,7 +54,7 @@ async def apply_suggestion(self, action, target_id, payload, expected_version):
         if found is None:
             raise NotFound("The person is gone.")
         if found["version"] != expected_version:
-            raise Conflict(f"{found['name']} has changed since.", "Look at it again.")
+            raise Conflict(f"{found['name']} has changed since.", "Check it again.")
         found = {**found, "version": found["version"] + 1, "notes": [*found["notes"], payload.get("note")]}
         await self.core.storage.set(target_id, found)
     made = await self.core.storage.get("made", [])
@@ -79,7 +79,7 @@ async def preview_suggestion(self, action, target_id, payload):
 async def undo_suggestion(self, action, target_id, payload, keep, result):
     found = await self.core.storage.get(target_id)
     if found["version"] != keep["person"]["version"] + 1:
-        raise Conflict(f"{found['name']} has changed since.", "Look at it again.")
+        raise Conflict(f"{found['name']} has changed since.", "Check it again.")
     await self.core.storage.set(target_id, {**keep["person"], "version": found["version"] + 1})
 """
 JOURNAL = """

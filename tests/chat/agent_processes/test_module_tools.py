@@ -169,10 +169,10 @@ async def test_a_tool_that_goes_away_during_a_turn(make_core: MakeCore, api: Mes
         reading.offer.clear()
         return tool_use(SEARCH, MOMO)
 
-    api.script(removed, text("It is gone."))  # type: ignore[arg-type]
+    api.script(removed, text("It no longer exists."))  # type: ignore[arg-type]
     answer = await core.answered()
     assert answer.result == (True, "There is no tool 'reading_search'.")
-    assert answer.text == "It is gone."
+    assert answer.text == "It no longer exists."
 
 
 async def specification_of(core: Core) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:

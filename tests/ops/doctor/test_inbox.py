@@ -101,7 +101,7 @@ async def test_what_happened_meanwhile_is_examined_in_the_background(watched: Wa
 
 
 async def test_a_module_that_was_mended_is_no_problem_any_more(watched: Watched) -> None:
-    watched.note("running", problem("What has failed and was given up: module@books.", None))
+    watched.note("running", problem("Failed and given up: module@books.", None))
     pages = watched.inbox.watch()
     assert len((await anext(pages)).items) == 1
     await watched.examiner.modules_changed()
@@ -130,15 +130,15 @@ async def test_only_what_cannot_wait_is_there(watched: Watched) -> None:
     assert await watched.items() == []
     watched.note("credentials", Result(Level.WARNING, "It ends tomorrow.", "Sign in.", is_dated=True))
     assert [item.title for item in await watched.items()] == ["It ends tomorrow."]
-    watched.note("vault", problem("It is gone.", None), is_whole=True)
-    assert [item.title for item in await watched.items()] == ["It is gone."]
+    watched.note("vault", problem("It no longer exists.", None), is_whole=True)
+    assert [item.title for item in await watched.items()] == ["It no longer exists."]
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"found": {"vault": {}}}', '{"found": []}'])
 async def test_a_file_that_was_damaged_holds_nothing_and_is_written_anew(watched: Watched, content: str) -> None:
     (watched.home.root / "doctor.json").write_text(content)
     assert await watched.items() == []
-    watched.note("vault", problem("It is gone.", None))
+    watched.note("vault", problem("It no longer exists.", None))
     assert len(await watched.items()) == 1
 
 

@@ -210,5 +210,5 @@ def test_a_disk_without_room_for_more_files_is_noticed(machine: Machine) -> None
 def test_a_disk_that_became_read_only_is_noticed(machine: Machine) -> None:
     done = on_small_disk(machine, "disk-writable", "size=1m", after='mount -o remount,ro "$PARACHUTE_VAULT"')
     assert done.returncode == 1
-    assert "The disk can only be read: the vault" in done.stdout
+    assert "The disk is read-only: the vault" in done.stdout
     assert "the state directory" not in done.stdout

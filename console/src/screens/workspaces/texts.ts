@@ -5,7 +5,7 @@ export const t = messages({
     title: "Workspaces",
     contexts: "Contexts that watch others",
     contexts_text: "An AGENTS.md says in its front matter, under watch, which others it wants to hear of. When one of these changes, the curator reviews it.",
-    curator_off: "The curator is off.",
+    curator_off: "The curator is switched off.",
     curator_propose: "What the curator proposes waits for you.",
     curator_write: "What the curator finds is written at once, and can be taken back.",
     watches: "{pattern}: {files}",

@@ -76,7 +76,7 @@ class Day:
     def parse(cls, data: bytes) -> "Day":
         """Read a file; error: InvalidInput when nothing of it can be read."""
         if len(data) > LARGEST:
-            raise InvalidInput(f"The file is larger than {LARGEST:,} bytes.", "Divide it.", key="file_too_large")
+            raise InvalidInput(f"The file is larger than {LARGEST:,} bytes.", "Split it into smaller parts.", key="file_too_large")
         try:
             text = data.decode()
         except UnicodeDecodeError as error:
@@ -205,7 +205,7 @@ class Day:
         if self.problem is not None:
             raise Unchangeable(
                 f"The file of this day cannot be changed: {self.problem}",
-                "Mend it in a text editor.",
+                "Fix it in a text editor.",
                 key="day_unchangeable",
             )
 

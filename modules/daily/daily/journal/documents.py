@@ -109,11 +109,11 @@ def _checked(text: str, field: str, longest: int) -> str:
     if len(text) > longest:
         raise InvalidInput(f"{field}: at most {longest:,} characters are allowed.", key="text_too_long")
     if "\0" in text:
-        raise InvalidInput(f"{field}: the sign NUL is not allowed.", key="zero_character")
+        raise InvalidInput(f"{field}: the character NUL is not allowed.", key="zero_character")
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise InvalidInput(f"{field}: it has half of a sign (a lone surrogate).", key="half_a_character") from error
+        raise InvalidInput(f"{field}: it has half of a character (a lone surrogate).", key="half_a_character") from error
     return text
 
 

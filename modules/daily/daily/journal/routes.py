@@ -87,7 +87,7 @@ class EntryRoutes:
         for path in names.files_of(names.checked_date(date)):
             if before := await last_with(self.versions, path, entry_id):
                 return document_of(await self.journal.restore(entry_id, date, before))
-        raise NotFound(f"No version of {date} is kept that has {entry_id[:80]}.", key="no_such_version")
+        raise NotFound(f"No version from {date} is kept that has {entry_id[:80]}.", key="no_such_version")
 
     @route("GET", "/days")
     async def list_days(self, **query: Any) -> dict[str, Any]:

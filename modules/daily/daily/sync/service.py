@@ -171,7 +171,7 @@ def _content(file: PushedFile) -> bytes:
     try:
         return file.content.encode()
     except UnicodeEncodeError as error:
-        raise InvalidInput("The content has half of a sign (a lone surrogate).", key="half_a_character") from error
+        raise InvalidInput("The content has half of a character (a lone surrogate).", key="half_a_character") from error
 
 
 def _pulled(path: str, data: bytes, modified: float) -> dict[str, Any]:

@@ -61,7 +61,7 @@ class Allowance:
         if self._requests < 0:
             raise self.end(
                 Unavailable(
-                    f"The MCP server {self.name} has itself asked again and again, and was left.",
+                    f"The MCP server {self.name} has itself asked again and again, and was disconnected.",
                     key="server_asks_too_often",
                 )
             )
@@ -82,7 +82,7 @@ class Allowance:
             limit = f"{MESSAGE_LIMIT:,}"
             raise self.end(
                 Unavailable(
-                    f"The MCP server {self.name} sent a message of more than {limit} bytes, and was left.", key="flood"
+                    f"The MCP server {self.name} sent a message of more than {limit} bytes, and was disconnected.", key="flood"
                 )
             )
 

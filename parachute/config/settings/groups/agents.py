@@ -28,7 +28,7 @@ class AgentSettings(Group):
         gt=0,
         le=LONGEST_MINUTES,
         allow_inf_nan=False,
-        description="A kept agent process ends after so long without a turn.",
+        description="Time without a message after which a waiting agent process ends.",
     )
     spare: bool = Field(
         title="Start a new chat faster",
@@ -48,7 +48,7 @@ class AgentSettings(Group):
         gt=0,
         le=10_080,
         allow_inf_nan=False,
-        description="A run of a module's agent that waits for your yes for longer is refused.",
+        description="Time after which a run of a module's agent that waits for your approval is refused.",
     )
 
 
@@ -81,7 +81,7 @@ class CapabilitiesSettings(Group):
     read_home: bool = Field(
         title="Also use what Claude Code has",
         default=False,
-        description="Whether agents, skills and plugins in ~/.claude, those of Claude Code, count as well.",
+        description="Use the agents, skills and plugins of Claude Code in ~/.claude as well.",
     )
 
 
@@ -91,17 +91,17 @@ class ChangesSettings(Group):
     apply: Apply = Field(
         title="How changes get into a project",
         default="auto",
-        description="How work of sandboxed agents gets into a project: auto, review (it waits for you), or live (they write there).",
+        description="How changes by sandboxed agents reach a project: auto, review (they wait for you), or live (agents write there).",
     )
     keep_days: int = Field(
-        title="Undo is possible for", default=30, ge=1, le=3650, description="A run can be undone for so many days."
+        title="Undo is possible for", default=30, ge=1, le=3650, description="Days for which a run can be undone."
     )
     keep_megabytes: int = Field(
         title="Space for undo",
         default=5120,
         ge=64,
         le=LARGEST_MEGABYTES,
-        description="What is kept for undo takes no more than this; the oldest runs go first.",
+        description="Most disk space for undo; the oldest runs are dropped first.",
     )
     file_megabytes: int = Field(
         title="Largest file that is applied",

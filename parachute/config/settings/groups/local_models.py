@@ -20,7 +20,7 @@ class OfflineSettings(Group):
         gt=0,
         le=LONGEST_MINUTES,
         allow_inf_nan=False,
-        description="The model's process ends after so long without a request.",
+        description="Time without a request after which the model's process ends.",
     )
     context_tokens: int = Field(
         title="Length of its memory",
@@ -87,7 +87,7 @@ class VoiceSettings(Group):
         gt=0,
         le=1440,
         allow_inf_nan=False,
-        description="The model's process ends after so long without a recording.",
+        description="Time without a recording after which the model's process ends.",
     )
 
 

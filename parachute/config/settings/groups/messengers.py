@@ -12,10 +12,10 @@ class QuietHours(Group):
     """The hours in which the owner's chat is told nothing that can wait; they may go over midnight."""
 
     quiet_from: Annotated[str, TimeOfDay] = Field(
-        title="Quiet from", default="22:00", description="When the quiet hours begin, in which notices wait, as HH:MM."
+        title="Quiet from", default="22:00", description="Start of the quiet hours, in which notices wait, as HH:MM."
     )
     quiet_until: Annotated[str, TimeOfDay] = Field(
-        title="Quiet until", default="07:00", description="When the quiet hours end, as HH:MM."
+        title="Quiet until", default="07:00", description="End of the quiet hours, as HH:MM."
     )
 
     def holds(self, moment: datetime) -> bool:
@@ -30,10 +30,10 @@ class MessengerSettings(QuietHours):
     language: Literal["en", "de"] = Field(
         title="Language in messengers",
         default="en",
-        description="The language in which the computer itself speaks in chats of messengers.",
+        description="Language of the computer's own messages in messengers.",
     )
     notices: bool = Field(
         title="Notices in your messenger",
         default=False,
-        description="Tell your own chat of everything that waits in the inbox; what bots' conversations ask is told always.",
+        description="Send every new inbox item to your own chat; questions of bots' conversations are always sent.",
     )

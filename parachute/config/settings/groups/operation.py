@@ -44,7 +44,7 @@ class BackupSettings(Group):
     drill: Literal["weekly", "monthly"] = Field(
         title="Try restoring",
         default="monthly",
-        description="How often it is tried whether the newest backup can be restored.",
+        description="How often the newest backup is restored as a test.",
     )
     keep_daily: int = Field(
         title="Daily backups to keep", default=7, ge=1, le=10000, description="How many daily backups to keep."
@@ -67,7 +67,7 @@ class UpdateSettings(Group):
         description="A clone of the repository or a wheel that `parachute update` takes; empty for the clone that this program came from.",
     )
     automatic: bool = Field(
-        title="Update each night", default=False, description="Update each night, if there is a new version."
+        title="Update each night", default=False, description="Install new versions at night."
     )
     time: Annotated[str, TimeOfDay] = Field(title="Update at", default="04:30", description="When that is, as HH:MM.")
     probation_minutes: float = Field(
@@ -75,7 +75,7 @@ class UpdateSettings(Group):
         default=15,
         ge=0.02,
         le=1440,
-        description="For how long a new version is watched before it stays; until then the old one comes back by itself.",
+        description="How long a new version is on probation; until then the old one comes back by itself if the new one fails.",
     )
 
 
@@ -108,12 +108,12 @@ class AuditSettings(Group):
         default=90,
         ge=1,
         le=3650,
-        description="Records of the audit log are kept for so many days.",
+        description="Days for which records of the audit log are kept.",
     )
     keep_megabytes: int = Field(
         title="Space for the audit log",
         default=500,
         ge=1,
         le=1024 * 1024,
-        description="The audit log takes no more than this; the oldest days go first.",
+        description="Most disk space for the audit log; the oldest days are dropped first.",
     )

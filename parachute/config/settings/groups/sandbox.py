@@ -30,7 +30,7 @@ class SandboxSettings(Group):
         gt=0,
         le=LONGEST_MINUTES,
         allow_inf_nan=False,
-        description="A sandbox ends after so long without a turn.",
+        description="Time without a message after which a sandbox ends.",
     )
     scratch_megabytes: int = Field(
         title="Scratch folder of a conversation",
@@ -56,7 +56,7 @@ class SandboxSettings(Group):
     engine: Literal["auto", "podman", "bubblewrap"] = Field(
         title="Kind of sandbox",
         default="auto",
-        description="What shuts agents in; auto takes Podman if its image is built and works.",
+        description="Sandbox of agents; auto uses Podman if its image is built and works.",
     )
     hosts: list[Host] = Field(
         title="Hosts for agents of modules",
@@ -106,5 +106,5 @@ class SandboxSettings(Group):
     limits: Literal["enforced", "unavailable"] = Field(
         title="Limits of containers",
         default="enforced",
-        description="A container that is not held to its limits does not start; unavailable does without them.",
+        description="Start no container whose limits cannot be enforced; unavailable starts it without them.",
     )

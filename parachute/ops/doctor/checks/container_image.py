@@ -27,7 +27,7 @@ def examine(computer: Computer) -> Result:
         return problem(error.message, error.hint)
     if image is None:
         return problem(
-            "Agents are to run in containers, and there is no image for them yet.", "`parachute sandbox build`"
+            "Agents should run in containers, but there is no image for them yet.", "`parachute sandbox build`"
         )
     chosen = computer.settings.sandbox
     specification = trial(computer.home, chosen, image.id)

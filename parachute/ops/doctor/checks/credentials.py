@@ -24,7 +24,7 @@ def examine(computer: Computer) -> Result:
     if provider.name == "compatible":
         return ok(f"{provider.base_url} answers, because {provider.chosen_because}.")
     if credential is None:
-        return problem("Anthropic is to answer, and there is no credential for it.", _LOGIN)
+        return problem("Anthropic should answer, but there is no credential for it.", _LOGIN)
     return _ending(credential.source, credential.lasts_until) or ok(f"There is a credential: {credential.source}.")
 
 
@@ -44,7 +44,7 @@ def _reported(provider: dict[str, object]) -> Result:
         if ending := _ending(credential["source"], ends):
             return ending
     if provider["provider"] == "anthropic" and credential is None:
-        return problem("Anthropic is to answer, and there is no credential for it.", _LOGIN)
+        return problem("Anthropic should answer, but there is no credential for it.", _LOGIN)
     return ok(f"{str(provider['provider']).capitalize()} answers, because {provider['because']}.")
 
 

@@ -63,7 +63,7 @@ def examine(computer: Computer) -> Result:
         )
     if len(every) > _MOST:
         return warning(
-            f"There are {len(every):,} databases, and only {_MOST} of them were checked.", "Those were whole."
+            f"There are {len(every):,} databases, and only {_MOST} of them were checked.", "The others are undamaged."
         )
     if unseen:
         return warning(
@@ -73,7 +73,7 @@ def examine(computer: Computer) -> Result:
         )
     if not found:
         return ok("There is no database yet.")
-    return ok("The one database is whole." if len(found) == 1 else f"All {len(found)} databases are whole.")
+    return ok("The only database is undamaged." if len(found) == 1 else f"All {len(found)} databases are undamaged.")
 
 
 def _own(computer: Computer) -> tuple[Path, ...]:

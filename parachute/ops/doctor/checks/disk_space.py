@@ -42,4 +42,4 @@ def examine(computer: Computer) -> Result:
         return problem(f"The disk is full: {'; '.join(full)}.", _ROOM)
     if scarce:
         return warning(f"The disk is nearly full: {'; '.join(scarce)}.", _ROOM)
-    return ok("There is room on the disk.")
+    return ok("The disk has enough room.")

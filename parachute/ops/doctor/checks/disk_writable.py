@@ -21,13 +21,13 @@ def examine(computer: Computer) -> Result:
             closed.append(f"the {name} {path}")
     if read_only:
         return problem(
-            f"The disk can only be read: {', '.join(read_only)}.",
+            f"The disk is read-only: {', '.join(read_only)}.",
             "`sudo dmesg | grep -i error` shows whether the disk has failed: copy what is on it first, then check it with fsck. "
             "Otherwise `sudo mount -o remount,rw` and the place it is mounted at.",
         )
     if closed:
         return problem(
-            f"This user may not write {', '.join(closed)}.",
+            f"This user cannot write to {', '.join(closed)}.",
             f"Give it back: sudo chown -R {computer.user} and that folder.",
         )
     return ok("The vault and the state directory can be written.")

@@ -31,7 +31,7 @@ def examine(computer: Computer) -> Result:
                     "Finish its set-up in the console, or make a key: `parachute keys create NAME`.",
                 )
             return problem(
-                f"The computer is to listen on {host or 'every address'}, and there is no key: it does not start.",
+                f"The computer does not start: it would listen on {host or 'every address'} without any key.",
                 "`parachute keys create NAME` makes one.",
             )
     wide = [text for text in settings.trusted_proxies if _is_wide(text)]

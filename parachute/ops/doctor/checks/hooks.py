@@ -11,7 +11,7 @@ def examine(computer: Computer) -> Result:
     if found.problems:
         return problem(
             f"Hooks do not run: {found.problems[0]}",
-            "Mend the file that it names; it holds at once. `parachute hooks list` shows the hooks.",
+            "Fix the file that it names; this takes effect at once. `parachute hooks list` shows the hooks.",
             details=found.problems,
         )
     return ok(f"{len(found.hooks)} hooks can be read.")

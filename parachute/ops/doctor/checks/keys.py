@@ -17,7 +17,7 @@ def examine(computer: Computer) -> Result:
     if found.refused:
         return warning(
             "Entries of keys.yaml have mistakes and are ignored.",
-            "Put them right in an editor; it holds at once.",
+            "Fix them in an editor; this takes effect at once.",
             details=tuple(each.sentence for each in found.refused),
         )
     if not keys:

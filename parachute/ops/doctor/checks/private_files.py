@@ -31,7 +31,7 @@ def examine(computer: Computer) -> Result:
     if not found and len(computer.entries) >= MOST:
         return warning(
             f"{home} has more than {MOST:,} files, and not all of them were checked.",
-            f"What is in there that does not belong there? `find {home} | head -n 100000 | less` shows it.",
+            f"Find what does not belong there: `find {home} | head -n 100000 | less` shows it.",
         )
     if not found:
         return ok(f"{home} and what is in it can be read by you alone.")

@@ -29,7 +29,7 @@ def examine(computer: Computer) -> Result:
         if unit["state"] == "failed"
     )
     if not computer.core_runs and _is_starting(computer.supervisor["units"]):
-        return warning("The API is just starting.", "Look again in a moment: `parachute doctor running`.")
+        return warning("The API is just starting.", "Try again in a moment: `parachute doctor running`.")
     if not computer.core_runs:
         return problem(
             "The supervisor runs, but the API does not.",

@@ -90,7 +90,7 @@ def inspect(
             ) from error
     raise Conflict(
         "The sandbox ended during the inspection.",
-        "Try again when nothing is answered in this conversation.",
+        "Try again when no answer is running in this conversation.",
         key="sandbox_ended",
     )
 
