@@ -22,7 +22,9 @@ def read_secret(path: Path, field: str) -> bytes:
         if status.st_mode & (0o007 if status.st_uid == 0 != os.geteuid() else 0o077):
             mode = stat.S_IMODE(status.st_mode)
             raise InvalidInput(
-                f"{field}: others can read {path} (mode {mode:04o}).", f"Make it private: chmod 600 {path}", key="not_private"
+                f"{field}: others can read {path} (mode {mode:04o}).",
+                f"Make it private: chmod 600 {path}",
+                key="not_private",
             )
         return file.read(_LIMIT)
 

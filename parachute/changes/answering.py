@@ -38,9 +38,7 @@ def applicable(held: Sequence[Held], waiting: Sequence[Held]) -> list[Held]:
     """
     can = {each.path for each in held if each.reason not in NEVER_APPLIED}
     if not can:
-        raise InvalidInput(
-            f"{held[0].path} cannot be applied.", "Discard it, or copy it by hand.", key="never_applied"
-        )
+        raise InvalidInput(f"{held[0].path} cannot be applied.", "Discard it, or copy it by hand.", key="never_applied")
     above = {str(folder) for path in can for folder in PurePosixPath(path).parents}
     return [each for each in waiting if each.path in can or (each.path in above and each.after.kind == "folder")]
 

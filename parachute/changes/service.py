@@ -270,9 +270,7 @@ class Changes:
             if not held:
                 raise not_waiting()
             if digest is not None and digest != digest_of(waiting):
-                raise Conflict(
-                    "The waiting changes are no longer the ones you saw.", "Check it again.", key="changed"
-                )
+                raise Conflict("The waiting changes are no longer the ones you saw.", "Check it again.", key="changed")
             view = self._views.get(session)
             if word == "apply":
                 held = applicable(held, waiting)
@@ -296,7 +294,9 @@ class Changes:
     def _check_quiet(self, session: str) -> None:
         view = self._views.get(session)
         if session in self._before or (view is not None and view.is_active):
-            raise Conflict("An answer in this conversation is still running.", "Wait for its answer, or stop it.", key="run_active")
+            raise Conflict(
+                "An answer in this conversation is still running.", "Wait for its answer, or stop it.", key="run_active"
+            )
 
     async def forget(self, session: str) -> None:
         """Forget a session that is deleted: what it changed stays as it is, and what waited is gone."""

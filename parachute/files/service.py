@@ -85,7 +85,9 @@ class VaultFiles:
         try:
             data = text.encode()
         except UnicodeEncodeError as error:
-            raise InvalidInput("content: it has half of a character (a lone surrogate).", key="half_a_character") from error
+            raise InvalidInput(
+                "content: it has half of a character (a lone surrogate).", key="half_a_character"
+            ) from error
         if len(data) > LARGEST_TEXT:
             raise _too_large("content", "Upload it: PUT /api/files/upload takes files of any size.")
         if b"\0" in data:

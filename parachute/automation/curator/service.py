@@ -104,7 +104,9 @@ class Curator:
         """Have the file of a folder reviewed as soon as possible, and return its path. Errors: NotFound, Conflict if it is off, Stopped."""
         if not self.is_on:
             raise Conflict(
-                "The curator is switched off.", "`parachute config set curator.mode propose` switches it on.", key="curator_off"
+                "The curator is switched off.",
+                "`parachute config set curator.mode propose` switches it on.",
+                key="curator_off",
             )
         self._kill_switch.check()
         await self.watching.scan()

@@ -19,7 +19,9 @@ OWN_TARGETS = frozenset((SETTINGS, MEMORY, CONTEXTS))
 
 _NOT_UNDONE = {
     SETTINGS: Conflict(
-        "A setting cannot be taken back here.", "`parachute config set` gives it another value.", key="setting_not_undone"
+        "A setting cannot be taken back here.",
+        "`parachute config set` gives it another value.",
+        key="setting_not_undone",
     ),
     MEMORY: Conflict(
         "This memory cannot be taken back here.", "Its file in the vault can be edited.", key="memory_not_undone"

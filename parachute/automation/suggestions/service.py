@@ -347,7 +347,9 @@ class Suggestions:
     @contextlib.contextmanager
     def _taken(self, identifier: str) -> Iterator[None]:
         if identifier in self._busy:
-            raise Conflict(f"The suggestion {identifier[:40]} is being decided about.", "Wait a moment, and try again.", key="busy")
+            raise Conflict(
+                f"The suggestion {identifier[:40]} is being decided about.", "Wait a moment, and try again.", key="busy"
+            )
         self._busy.add(identifier)
         try:
             yield

@@ -107,7 +107,9 @@ async def _body(before: bytes, recording: Recording, after: bytes, on_progress: 
         piece = await asyncio.to_thread(recording.file.read, min(_PIECE, left))
         if not piece:
             raise Unavailable(
-                "The recording became shorter while it was sent.", "The computer tries again by itself.", key="recording_shorter"
+                "The recording became shorter while it was sent.",
+                "The computer tries again by itself.",
+                key="recording_shorter",
             )
         left -= len(piece)
         yield piece

@@ -71,9 +71,7 @@ class Settings(BaseSettings):
         default=None,
         description="Address of a server that speaks the Messages API.",
     )
-    model: str | None = Field(
-        title="Model", default=None, description="Model of conversations that choose none."
-    )
+    model: str | None = Field(title="Model", default=None, description="Model of conversations that choose none.")
     allowed_models: list[str] = Field(
         title="Models that agents may use",
         default=["*"],

@@ -57,7 +57,9 @@ class IndexApp:
         try:
             route = self._routes.get((exchange.method, exchange.path))
             if route is None:
-                raise NotFound(f"There is no route for {exchange.method} {exchange.path[:200]} here.", key="nothing_here")
+                raise NotFound(
+                    f"There is no route for {exchange.method} {exchange.path[:200]} here.", key="nothing_here"
+                )
             body = object_of(value_of(await exchange.body())) if exchange.method == "POST" else {}
             await exchange.answer(200, await route(body))
         except ParachuteError as error:

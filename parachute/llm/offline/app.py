@@ -51,7 +51,9 @@ class OfflineApp:
         try:
             route = self._routes.get((exchange.method, exchange.path))
             if route is None:
-                raise NotFound(f"There is no route for {exchange.method} {exchange.path[:200]} here.", key="nothing_here")
+                raise NotFound(
+                    f"There is no route for {exchange.method} {exchange.path[:200]} here.", key="nothing_here"
+                )
             await route(exchange)
         except ParachuteError as error:
             await exchange.fail(error)

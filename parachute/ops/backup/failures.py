@@ -30,7 +30,11 @@ _DAMAGED = (
 
 _ROOM = "Free space there; `parachute backup prune` removes old backups from the repository."
 _FAILED = (
-    (_UNREACHABLE, "The repository {where} cannot be reached: {last}.", "Check the network, and that the other machine is running."),
+    (
+        _UNREACHABLE,
+        "The repository {where} cannot be reached: {last}.",
+        "Check the network, and that the other machine is running.",
+    ),
     (
         _REFUSED,
         "The repository {where} refuses the credentials: {last}.",
@@ -66,9 +70,7 @@ def failure(access: Access, doing: str, code: int, said: str) -> ParachuteError:
     if code == _MISSING or (_is(_ABSENT, said) and not is_closed) or (is_damaged and is_gone(access)):
         return missing(access)
     if is_damaged:
-        hint = (
-            "Look at the disk it lies on. `parachute backup verify` names what is damaged; older backups may be undamaged."
-        )
+        hint = "Look at the disk it lies on. `parachute backup verify` names what is damaged; older backups may be undamaged."
         return Damaged(f"The repository {where} is damaged: {last}.", hint)
     if is_closed:
         hint = "Check the owner of that folder, and whether it is read-only."

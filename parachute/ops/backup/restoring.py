@@ -86,7 +86,9 @@ class Restores:
         self._jobs.check_free()
         note = await self.last()
         if note is None or note.problem is not None or not note.kept:
-            raise Conflict("No earlier state is kept.", "The files that a restore set aside no longer exist.", key="nothing_kept")
+            raise Conflict(
+                "No earlier state is kept.", "The files that a restore set aside no longer exist.", key="nothing_kept"
+            )
         await asyncio.to_thread(lambda: swap.order(self._home.root, swap_note.back(note, by=caller.name)))
         self._task = asyncio.create_task(self._anew(), name="going back")
 

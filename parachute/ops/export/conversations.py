@@ -104,7 +104,9 @@ def html_parts(found: Conversation) -> Iterator[str]:
     for message in found.messages:
         said = f"<h2>{_NAMED[message.role]} <time>{escape(message.time or '')}</time></h2>"
         # Markdown takes time that grows with the square of some texts.
-        text = markdown.render(message.text) if len(message.text) < _MOST_MARKED else f"<pre>{escape(message.text)}</pre>"
+        text = (
+            markdown.render(message.text) if len(message.text) < _MOST_MARKED else f"<pre>{escape(message.text)}</pre>"
+        )
         yield f'<article class="{message.role}">{said}\n{text}</article>\n'
 
 

@@ -81,7 +81,9 @@ def _wanted(home: Home, options: argparse.Namespace) -> Version:
         )
     if under_way is None and new.prefix == Path(sys.prefix):
         raise Conflict(
-            "That system already has the running version.", "`nixos-rebuild switch` for the rest of it.", key="up_to_date"
+            "That system already has the running version.",
+            "`nixos-rebuild switch` for the rest of it.",
+            key="up_to_date",
         )
     return new
 

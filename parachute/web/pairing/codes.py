@@ -32,7 +32,9 @@ class Codes:
         with self._lock:
             self._forget()
             if len(self._open) >= _MOST_OPEN:
-                raise Conflict("Too many codes have not been used yet.", "Wait until one has ended.", key="too_many_codes")
+                raise Conflict(
+                    "Too many codes have not been used yet.", "Wait until one has ended.", key="too_many_codes"
+                )
             characters = new_code()
             is_browser = maker.kind == "browser"
             ends = self._clock.elapsed() + SECONDS

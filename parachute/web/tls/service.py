@@ -104,7 +104,9 @@ class Tls:
                 )
             except (OSError, ParachuteError) as error:
                 self._problem = f"No certificate could be made: {error}"
-                raise Conflict(self._problem, "More is in the log: parachute logs core.", key="no_certificate") from error
+                raise Conflict(
+                    self._problem, "More is in the log: parachute logs core.", key="no_certificate"
+                ) from error
             await asyncio.to_thread(self._load)
             if self._problem is not None:
                 raise Conflict(self._problem, key="no_certificate")

@@ -76,7 +76,9 @@ class Day:
     def parse(cls, data: bytes) -> "Day":
         """Read a file; error: InvalidInput when nothing of it can be read."""
         if len(data) > LARGEST:
-            raise InvalidInput(f"The file is larger than {LARGEST:,} bytes.", "Split it into smaller parts.", key="file_too_large")
+            raise InvalidInput(
+                f"The file is larger than {LARGEST:,} bytes.", "Split it into smaller parts.", key="file_too_large"
+            )
         try:
             text = data.decode()
         except UnicodeDecodeError as error:

@@ -113,7 +113,9 @@ def _checked(text: str, field: str, longest: int) -> str:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise InvalidInput(f"{field}: it has half of a character (a lone surrogate).", key="half_a_character") from error
+        raise InvalidInput(
+            f"{field}: it has half of a character (a lone surrogate).", key="half_a_character"
+        ) from error
     return text
 
 

@@ -82,7 +82,8 @@ class Allowance:
             limit = f"{MESSAGE_LIMIT:,}"
             raise self.end(
                 Unavailable(
-                    f"The MCP server {self.name} sent a message of more than {limit} bytes, and was disconnected.", key="flood"
+                    f"The MCP server {self.name} sent a message of more than {limit} bytes, and was disconnected.",
+                    key="flood",
                 )
             )
 

@@ -66,9 +66,7 @@ class UpdateSettings(Group):
         default=None,
         description="A clone of the repository or a wheel that `parachute update` takes; empty for the clone that this program came from.",
     )
-    automatic: bool = Field(
-        title="Update each night", default=False, description="Install new versions at night."
-    )
+    automatic: bool = Field(title="Update each night", default=False, description="Install new versions at night.")
     time: Annotated[str, TimeOfDay] = Field(title="Update at", default="04:30", description="When that is, as HH:MM.")
     probation_minutes: float = Field(
         title="Watch a new version for",

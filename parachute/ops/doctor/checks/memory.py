@@ -25,7 +25,9 @@ def examine(computer: Computer) -> Result:
     if sizes["MemAvailable"] < _LEAST_MEGABYTES:
         return problem(f"Memory is nearly full: {free}.", less)
     if pressure and float(pressure[1]) > _PRESSURE:
-        return warning(f"Programs spend time waiting for memory: {float(pressure[1]):.0f} percent of the time; {free}.", less)
+        return warning(
+            f"Programs spend time waiting for memory: {float(pressure[1]):.0f} percent of the time; {free}.", less
+        )
     if sizes["MemAvailable"] < _FEW_MEGABYTES:
         return warning(f"Memory is low: {free}.", less)
     return ok(f"{free}.")

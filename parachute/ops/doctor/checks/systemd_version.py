@@ -17,7 +17,8 @@ def examine(computer: Computer) -> Result:
     found = re.match(r"systemd (\d+)", answer.out)
     if not found:
         return warning(
-            "systemctl does not report its version.", f"Its message was: {(answer.err or answer.out)[:200] or 'nothing'}"
+            "systemctl does not report its version.",
+            f"Its message was: {(answer.err or answer.out)[:200] or 'nothing'}",
         )
     version = int(found[1])
     update = "Update the system; Debian 13 and NixOS 25.05 have 257."
