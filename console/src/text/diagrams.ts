@@ -11,7 +11,7 @@ export interface Drawn {
   height: number;
 }
 
-/** What the frame answers. */
+/** An answer of the frame; `id` is 0 once it is ready. */
 interface Answer {
   id: number;
   svg?: string;
@@ -33,17 +33,15 @@ let queue: Promise<unknown> = Promise.resolve();
 /** Draw a diagram for a place, and again when the colours of the page change; nothing is shown where that is not possible. */
 export function drawn(place: Element, text: string, show: (diagram: Drawn) => void): void {
   if (text.length > MOST_CHARACTERS) return;
-  const next = () => {
-    if (place.isConnected) queue = queue.then(() => drawOne(text)).then((diagram) => diagram && show(diagram));
-    else redraw.delete(next);
-  };
-  redraw.add(next);
+  for (const other of places.keys()) if (!other.isConnected) places.delete(other);
+  const next = () => void (queue = queue.then(() => (place.isConnected ? drawOne(text) : undefined)).then((diagram) => diagram && show(diagram)));
+  places.set(place, next);
   next();
 }
 
-const redraw = new Set<() => void>();
+const places = new Map<Element, () => void>();
 const dark = matchMedia("(prefers-color-scheme: dark)");
-const again = () => redraw.forEach((next) => next());
+const again = () => places.forEach((next) => next());
 dark.addEventListener("change", again);
 effect(() => void (appearance.value && again()));
 

@@ -45,7 +45,7 @@ def answered(person: Person, model: MessagesAPI, answer: str) -> Page:
 
 
 def clipboard(page: Page, kind: str) -> str:
-    """What is on the clipboard, in one of its forms."""
+    """The content of the clipboard, in one of its forms."""
     read = "async (kind) => (await (await navigator.clipboard.read())[0].getType(kind)).text()"
     return str(page.evaluate(read, kind))
 

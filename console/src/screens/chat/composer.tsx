@@ -22,7 +22,7 @@ export function Composer({ isRunning, draft, place, onDraft, onSend, onStop }: P
   const [attachments, setAttachments] = useState<Attachment[]>([]);
   const [refused, setRefused] = useState<string[]>([]);
   const [isDraggedOver, setDraggedOver] = useState(false);
-  /** Where the cursor stands while the field has the focus. */
+  /** Place of the cursor while the field has the focus. */
   const [cursor, setCursor] = useState<number>();
   const field = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);

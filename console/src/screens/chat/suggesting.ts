@@ -22,7 +22,7 @@ export interface Suggestion {
   isOpen?: boolean;
 }
 
-/** What decides which skills an agent has. */
+/** The parts of a conversation that decide which skills its agent has. */
 export interface Place {
   isBegun: boolean;
   workspace?: string | null;

@@ -51,7 +51,7 @@ export function useSuggestions(text: string, cursor: number | undefined, place: 
   return { found, chosen, id, onKey, take };
 }
 
-/** What is suggested now; while more is on its way, what was found before stays. */
+/** Return the suggestions for now; while more are on their way, those that were found before stay. */
 function useFound(typed: Typed | undefined, place: Place): readonly Suggestion[] {
   const sign = typed?.sign;
   const isCommand = sign === "/";
