@@ -142,6 +142,12 @@ CREATE_WORDS = (
     "tokenize = 'unicode61 remove_diacritics 2', prefix = '2 3', detail = none, columnsize = 0)"
 )
 
+
+def m0010_branches(connection: sqlite3.Connection) -> None:
+    """The families of branches."""
+    connection.execute("CREATE INDEX sessions_by_family ON sessions (json_extract(metadata, '$.branch.family'))")
+
+
 ALL = (
     m0001_sessions,
     m0002_marks,
@@ -153,6 +159,7 @@ ALL = (
     m0007_session_contexts,
     m0008_context_watches,
     m0009_divided_words,
+    m0010_branches,
 )
 
 
