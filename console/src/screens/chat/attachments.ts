@@ -1,4 +1,5 @@
 /** Files that go with a message, as `POST /api/chat` takes them. */
+import { download } from "~/api/client";
 import { bytes } from "~/text/messages";
 import type { MessageFile } from "./events";
 import { t } from "./texts";
@@ -51,4 +52,13 @@ export async function read(files: Iterable<File>, before: Attachment[]): Promise
     found.push({ fileName: file.name, mimeType: file.type || "application/octet-stream", sizeBytes: file.size, type, base64Data: data });
   }
   return found;
+}
+
+/** The files of a message of a session, to be sent once more. */
+export async function attached(session: string, files: readonly MessageFile[]): Promise<Attachment[]> {
+  const found = files.map(async ({ name }) => {
+    const blob = await download("/api/chat/{session}/attachments/{name}", { params: { session, name } });
+    return new File([blob], name, { type: blob.type });
+  });
+  return read(await Promise.all(found), []);
 }

@@ -1,0 +1,70 @@
+/** Search in all messages of one conversation: that of the browser sees only what is drawn. */
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { Button } from "~/components/button";
+import { place } from "~/state/router";
+import type { Conversation } from "./conversation";
+import { textOf } from "./events";
+import { t } from "./log_texts";
+
+export function Find({ conversation, onClose }: { conversation: Conversation; onClose: () => void }) {
+  const [words, setWords] = useState(() => place.value.query.get("find") ?? "");
+  const [chosen, setChosen] = useState<number>();
+  const field = useRef<HTMLInputElement>(null);
+  const messages = conversation.messages.value;
+  const wanted = words.trim().toLocaleLowerCase();
+  const found = useMemo(
+    () => (wanted ? messages.filter((message) => textOf(message).toLocaleLowerCase().includes(wanted)).map(({ key }) => key) : []),
+    [messages, wanted],
+  );
+  const shown = Math.min(chosen ?? found.length - 1, found.length - 1);
+  const key = found[shown];
+  useEffect(() => {
+    field.current?.focus();
+    void conversation.earlier().catch(() => undefined);
+    return () => void (conversation.found.value = undefined);
+  }, []);
+  useEffect(() => void (conversation.found.value = key ? { key, words: wanted } : undefined), [key, wanted]);
+  const step = (by: number) => found.length > 0 && setChosen((shown + by + found.length) % found.length);
+  return (
+    <search class="find">
+      <input
+        ref={field}
+        type="search"
+        value={words}
+        aria-label={t("find")}
+        placeholder={t("find")}
+        onInput={(event) => {
+          setWords(event.currentTarget.value);
+          setChosen(undefined);
+        }}
+        onKeyDown={(event) => {
+          if (event.key === "Escape") onClose();
+          if (event.key === "Enter") step(event.shiftKey ? 1 : -1);
+        }}
+      />
+      <span class="muted" role="status">
+        {wanted && (found.length ? t("found", { shown: shown + 1, all: found.length }) : t("found_none"))}
+      </span>
+      <Button label={t("find_previous")} icon="back" iconOnly kind="quiet" disabled={found.length < 2} onPress={() => step(-1)} />
+      <Button label={t("find_next")} icon="forward" iconOnly kind="quiet" disabled={found.length < 2} onPress={() => step(1)} />
+      <Button label={t("close_find")} icon="close" iconOnly kind="quiet" onPress={onClose} />
+    </search>
+  );
+}
+
+/** Mark words within an element, where the browser can do so without changing it. */
+export function mark(element: Element, words: string): void {
+  if (!("highlights" in CSS)) return;
+  const ranges: Range[] = [];
+  const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode() && ranges.length < 200) {
+    const text = (texts.currentNode.textContent ?? "").toLocaleLowerCase();
+    for (let at = text.indexOf(words); at >= 0; at = text.indexOf(words, at + words.length)) {
+      const range = new Range();
+      range.setStart(texts.currentNode, at);
+      range.setEnd(texts.currentNode, Math.min(at + words.length, texts.currentNode.textContent?.length ?? 0));
+      ranges.push(range);
+    }
+  }
+  CSS.highlights.set("found", new Highlight(...ranges));
+}
