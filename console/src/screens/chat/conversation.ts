@@ -111,7 +111,7 @@ export class Conversation {
   /** Read the versions of its messages, and if it has changed itself, its title and settings, too. */
   private async lookAgain(hasChanged: boolean): Promise<void> {
     const id = this.id;
-    if (!id || this.isLoading.value) return;
+    if (!id) return;
     const params = { session: id };
     const signal = this.ended.signal;
     const [versions, found] = await Promise.all([
@@ -244,12 +244,15 @@ export class Conversation {
   /** Read the run from its beginning until it has ended, also when the connection breaks in between. */
   private async follow(): Promise<void> {
     while (!this.ended.signal.aborted && this.id) {
+      // A browser has few connections to a computer: a window that nobody sees needs none for this.
+      const isSeen = await seen(this.ended.signal);
       try {
-        const options = { signal: this.ended.signal };
+        const options = { signal: AbortSignal.any([this.ended.signal, isSeen]) };
         await this.take(events<ChatEvent>("GET", `/api/chat/${this.id}/events?text=delta`, options), true);
         if (!this.isRunning.value) return;
       } catch (error) {
         if (this.ended.signal.aborted) return;
+        if (isSeen.aborted) continue;
         if (!(error instanceof ApiError) || error.status !== 0) return this.fail(error);
       }
       await new Promise((resolve) => setTimeout(resolve, PAUSE));
@@ -364,4 +367,13 @@ export class Conversation {
     this.count += 1;
     return { key: `own-${this.count}`, role, parts: [{ kind: "text", text }], time: new Date().toISOString() };
   }
+}
+
+/** Wait until the window is seen; the signal says that it is not any more. */
+async function seen(ended: AbortSignal): Promise<AbortSignal> {
+  const change = () => new Promise((resolve) => document.addEventListener("visibilitychange", resolve, { once: true, signal: ended }));
+  while (document.hidden && !ended.aborted) await change();
+  const hidden = new AbortController();
+  void change().then(() => hidden.abort());
+  return hidden.signal;
 }

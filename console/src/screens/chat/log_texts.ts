@@ -3,7 +3,7 @@ import { messages } from "~/text/messages";
 /** Texts of what a conversation shows between and below its messages. */
 export const t = messages({
   en: {
-    edit: "Edit and send again",
+    edit: "Edit this message",
     edited: "Edited message",
     edit_text: "The conversation goes on from here as a version of its own. The other version stays.",
     send: "Send",
@@ -28,7 +28,7 @@ export const t = messages({
     today: "Today",
   },
   de: {
-    edit: "Ändern und neu senden",
+    edit: "Diese Nachricht ändern",
     edited: "Geänderte Nachricht",
     edit_text: "Das Gespräch geht von hier als eigene Fassung weiter. Die andere Fassung bleibt.",
     send: "Senden",
