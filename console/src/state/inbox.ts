@@ -1,39 +1,41 @@
 /** Everything that waits for the owner, always up to date: the navigation counts it on every screen. */
 import { computed, signal } from "@preact/signals";
 import { api, type Schema } from "~/api/client";
-import { events } from "~/api/stream";
 import { keep, kept } from "./kept";
+import { listen } from "./live";
 import { isSignedIn, may } from "./session";
 
 export type Item = Schema<"ShownItem">;
 export type Inbox = Schema<"InboxPage">;
 
-const PAUSE = 3000;
 const PATH = "/api/inbox";
 
 export const inbox = signal<Inbox | undefined>(undefined);
 export const waiting = computed(() => inbox.value?.items.filter((item) => item.may_answer).length ?? 0);
 
-/** Follow the inbox until the answer is called. */
+/** Follow the inbox until the answer is called; by the stream of changes, as a browser has few connections for all windows. */
 export function watchInbox(): () => void {
+  if (!may("inbox")) return () => undefined;
   const stop = new AbortController();
-  if (may("inbox")) void follow(stop.signal);
-  return () => stop.abort();
-}
-
-async function follow(signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
+  let last = 0;
+  const look = async () => {
+    const number = (last += 1);
     try {
-      for await (const page of events<Inbox>("GET", "/api/inbox/events", { signal })) {
-        inbox.value = page;
-        if (isSignedIn.value) void keep(PATH, page);
-      }
+      const page = await api.get(PATH, { signal: stop.signal });
+      if (number !== last) return;
+      inbox.value = page;
+      if (isSignedIn.value) void keep(PATH, page);
     } catch {
-      // The stream of changes says that the computer is away; here the last list is shown, and it is tried again.
-      if (!signal.aborted) inbox.value ??= await kept<Inbox>(PATH);
+      // The stream of changes says that the computer is away, and when it is back; until then the last list is shown.
+      if (!stop.signal.aborted) inbox.value ??= await kept<Inbox>(PATH);
     }
-    await new Promise((resolve) => setTimeout(resolve, PAUSE));
-  }
+  };
+  const end = listen(["inbox"], () => void look());
+  void look();
+  return () => {
+    end();
+    stop.abort();
+  };
 }
 
 /** Answer an item exactly as it was shown. */

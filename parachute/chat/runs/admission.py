@@ -7,6 +7,7 @@ from typing import Any
 
 from parachute.base.clock import now
 from parachute.base.errors import NotAllowed
+from parachute.chat.runs.branching import Branching
 from parachute.chat.runs.preparation import AgentServices
 from parachute.chat.runs.request import TurnRequest
 from parachute.chat.runs.run import Profile
@@ -22,10 +23,11 @@ from parachute.security.trust_levels import TrustLevel
 class Admission:
     """Finds, makes and changes the sessions of messages."""
 
-    def __init__(self, services: AgentServices, workspaces: Workspaces, hooks: Hooks) -> None:
+    def __init__(self, services: AgentServices, workspaces: Workspaces, hooks: Hooks, branching: Branching) -> None:
         self._services = services
         self._workspaces = workspaces
         self._hooks = hooks
+        self._branching = branching
 
     async def session_of(
         self, request: TurnRequest, profile: Profile | None, prewarmed: Callable[[], str | None], *, by_owner: bool
@@ -50,6 +52,9 @@ class Admission:
             await self._apply(session, request, caller)
         else:
             added = await self._ask_hooks(session, profile)
+            if branch := session.branch:
+                await self._branching.begin(session, branch, caller)
+                return added
             owner = profile.owner if profile else None
             await self._services.sessions.create(session, approved_by=caller, owner=owner)
         if profile is None and request.chosen_contexts:
@@ -65,6 +70,13 @@ class Admission:
         self, request: TurnRequest, profile: Profile | None, prewarmed: Callable[[], str | None], *, by_owner: bool
     ) -> Session:
         services, moment = self._services, now()
+        if request.continued_from:
+            source = await services.sessions.get(request.continued_from)
+            if request.continued_before is not None:
+                event = await services.sessions.message(source.id, request.continued_before)
+                branch = await self._branching.branch_of(source, event, request, by_owner=by_owner)
+                if branch is not None and profile is None:
+                    return branch
         workspace = self._found(request.workspace_id)
         level = request.level or self.default_level(request.workspace_id)
         level = services.sessions.floored(level, workspace.slug if workspace else None)
@@ -75,10 +87,6 @@ class Admission:
                 self._workspaces.check_chosen(path)
             check = services.sandboxes.check_project if level == "sandboxed" else services.sandboxes.check_directory
             directory = services.vault.relative(await asyncio.to_thread(check, path))
-        if request.continued_from:
-            await services.sessions.get(request.continued_from)
-            if request.continued_before is not None:
-                await services.sessions.check_message(request.continued_from, request.continued_before)
         agent_name = None
         if request.agent_path:
             agent_name = (await asyncio.to_thread(services.prompts.agent, request.agent_path)).name

@@ -49,7 +49,7 @@ class History:
             # Whoever says what was said before says all of it.
             if not known:
                 parts.append((_PRIOR, run.request.prior_conversation))
-        elif run.is_new and session.continued_from:
+        elif run.is_new and session.continued_from and session.branch is None:
             parts.append(await self._continued(session, session.continued_from))
         quoted = "" if known else await asyncio.to_thread(self._quoted, session.id)
         if quoted:

@@ -297,7 +297,10 @@ class Runs:
         earlier = [] if is_new else [await self._store.events(run) for run in await self._store.unfinished(session.id)]
         run_log = EventLog(await self._store.begin(session.id), self._store)
         found = tuple(each for each in map(cut_off, earlier) if each)
-        return Run(session, request, run_log, is_new, found, profile, kill_switch=self._kill_switch)
+        run = Run(session, request, run_log, is_new, found, profile, kill_switch=self._kill_switch)
+        if is_new and session.branch is not None:
+            run.message = session.branch.message
+        return run
 
     async def _stop(self, run: Run) -> None:
         """Interrupt a run, or end it with its process; returns when its terminal event is in the log."""

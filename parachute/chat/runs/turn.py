@@ -92,7 +92,8 @@ class Turn:
         """Run the turn; errors: ParachuteError for what a person can mend, CancelledError when it is aborted."""
         run, gateway = self._run, self._services.gateway
         kept = await self._agent_is_kept()
-        known = kept or (not run.is_new and await self._history.bring())
+        has_history = not run.is_new or run.session.branch is not None
+        known = kept or (has_history and await self._history.bring())
         before = await self._history.before_message(known)
         if before is None:
             return

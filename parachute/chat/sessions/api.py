@@ -9,6 +9,7 @@ from parachute.base.services import provided, services_of
 from parachute.chat.sessions.models import AppListener, OneSession, SessionPage, ShownSession
 from parachute.chat.sessions.service import Sessions
 from parachute.chat.sessions.transcript import ShownTranscript
+from parachute.chat.sessions.versions import MessageVersions, Versions
 from parachute.security.keys.models import Caller
 from parachute.security.trust_levels import normalize_trust_level
 from parachute.web.access.owner import require_owner
@@ -86,6 +87,12 @@ async def get_transcript(
     wanted = None if after_compact and not full else segment
     body = await service.transcript(session, full=full or (not after_compact and segment is None), segment=wanted)
     return Response(body, media_type="application/json")
+
+
+@router.get("/{session}/versions")
+async def get_versions(session: str, service: Annotated[Versions, Depends(provided(Versions))]) -> MessageVersions:
+    """The messages that branches of the conversation have in the place of those that it has."""
+    return await service.of(session)
 
 
 @router.post("/{session}/archive")

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from parachute.chat.sessions.models import Session
 from parachute.chat.sessions.trust_store import TrustStore
 
-_LABEL = "limited"
+LABEL = "limited"
 """The key of a session's metadata that says that it has permissions: without them on this machine it may nothing."""
 
 Change = Callable[[str, Callable[[Session], None]], Awaitable[Session]]
@@ -24,7 +24,7 @@ class KeptPermissions:
 
     async def are_lost(self, session: Session) -> bool:
         """Return True for a session that had permissions which are not on this machine: its label can only shut it in."""
-        return bool(session.metadata.get(_LABEL)) and await self.of(session) is None
+        return bool(session.metadata.get(LABEL)) and await self.of(session) is None
 
     async def set(self, session: str, text: str | None, approved_by: str) -> Session:
         """Keep what is left to a session, None for all; error: NotFound."""
@@ -38,8 +38,8 @@ class KeptPermissions:
 
 
 def _label(session: Session) -> None:
-    session.metadata[_LABEL] = True
+    session.metadata[LABEL] = True
 
 
 def _unlabel(session: Session) -> None:
-    session.metadata.pop(_LABEL, None)
+    session.metadata.pop(LABEL, None)

@@ -137,6 +137,11 @@ def m0010_pins(connection: sqlite3.Connection) -> None:
     )
 
 
+def m0011_branches(connection: sqlite3.Connection) -> None:
+    """The families of branches."""
+    connection.execute("CREATE INDEX sessions_by_family ON sessions (json_extract(metadata, '$.branch.family'))")
+
+
 def _index_anew(connection: sqlite3.Connection) -> None:
     connection.execute("ALTER TABLE words RENAME TO words_before")
     connection.execute(CREATE_WORDS)
@@ -151,6 +156,7 @@ CREATE_WORDS = (
     "tokenize = 'unicode61 remove_diacritics 2', prefix = '2 3', detail = none, columnsize = 0)"
 )
 
+
 ALL = (
     m0001_sessions,
     m0002_marks,
@@ -163,6 +169,7 @@ ALL = (
     m0008_context_watches,
     m0009_divided_words,
     m0010_pins,
+    m0011_branches,
 )
 
 

@@ -25,6 +25,9 @@ SHORT_TITLE = 80
 MODULE = "module"
 """The key of a session's metadata that names the module which made it."""
 
+BRANCH = "branch"
+"""The key of a session's metadata that says where it branched off."""
+
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
@@ -58,6 +61,18 @@ class SessionPlace(Struct, frozen=True):
 
     folder: str | None
     outside: str | None
+
+
+class Branch(Struct, frozen=True):
+    """A session that began with a copy of another one of its family, in which `message` stands in the place of `replaced`.
+
+    The family has the id of the session that all of it comes from; `is_again`: both messages have the same words.
+    """
+
+    family: str
+    replaced: str
+    message: str
+    is_again: bool = False
 
 
 @dataclasses.dataclass(slots=True)
@@ -126,6 +141,19 @@ class Session:
         """The module whose session this is, as the vault says: enough to keep people out, never to let a module in."""
         label = self.metadata.get(MODULE)
         return None if label is None else str(label)
+
+    @property
+    def branch(self) -> Branch | None:
+        """The place at which it branched off, of one that began with a copy of another."""
+        try:
+            return msgspec.convert(self.metadata.get(BRANCH), Branch | None)
+        except msgspec.ValidationError:
+            return None
+
+    @property
+    def family(self) -> str:
+        """The session from which all branches come that this one is related to."""
+        return self.branch.family if self.branch else self.id
 
     @property
     def version(self) -> str:

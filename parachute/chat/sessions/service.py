@@ -67,8 +67,17 @@ class Sessions:
             if session.id not in approved:
                 await self._change(session.id, _lower)
 
-    async def create(self, session: Session, approved_by: str | None = None, *, owner: Owner | None = None) -> Session:
+    async def create(
+        self,
+        session: Session,
+        approved_by: str | None = None,
+        *,
+        owner: Owner | None = None,
+        heir_of: str | None = None,
+    ) -> Session:
         """Store a new session; a direct one needs the name of who approved it, one that a module makes its owner.
+
+        One that is `heir_of` another has its permissions and its origin from the first moment on.
 
         Error: Conflict if the id is taken.
         """
@@ -80,6 +89,9 @@ class Sessions:
             session.trust_level = self.floored(session.trust_level, session.workspace_id, must_exist=False)
         if owner is not None:
             session.metadata[MODULE] = owner.module
+        if heir_of is not None:
+            await self._trust.lower_origin(session.id, await self.origin(heir_of), Origin.OWNER)
+            await self._trust.inherit(heir_of, session.id)
         try:
             await self._store.insert(session)
         except sqlite3.IntegrityError as error:
@@ -360,19 +372,21 @@ class Sessions:
         async with self._reading:
             return await asyncio.to_thread(read)
 
-    async def check_message(self, session: str, message: str) -> None:
-        """Make sure that a conversation has a message; error: NotFound."""
+    async def message(self, session: str, message: str) -> dict[str, Any]:
+        """The event of a message of a conversation; error: NotFound."""
 
-        def has() -> bool:
-            return any(event.get("uuid") == message for event in self.transcripts.events(session))
+        def find() -> dict[str, Any] | None:
+            return next((event for event in self.transcripts.events(session) if event.get("uuid") == message), None)
 
         async with self._reading:
-            if not await asyncio.to_thread(has):
-                raise NotFound(
-                    "This message is no longer in the conversation.",
-                    "Open the conversation again, or begin a new one.",
-                    key="message_not_found",
-                )
+            found = await asyncio.to_thread(find)
+        if found is None:
+            raise NotFound(
+                "This message is no longer in the conversation.",
+                "Open the conversation again, or begin a new one.",
+                key="message_not_found",
+            )
+        return found
 
     async def with_messages(self, session: str, more: dict[str, Any] | None = None, limit: int = NEWEST) -> bytes:
         """A session with `more` and its newest messages, as JSON; error: NotFound."""

@@ -87,6 +87,15 @@ class SessionStore:
         )
         return {session: str(found) for session, found in await self._database.rows(query)}
 
+    async def family(self, family: str, limit: int) -> list[Session]:
+        """The sessions of a family of branches, the newest first."""
+        rows = await self._database.rows(
+            f"SELECT {', '.join(COLUMNS)} FROM sessions WHERE id = :family "  # noqa: S608
+            "OR json_extract(metadata, '$.branch.family') = :family ORDER BY updated_at DESC LIMIT :limit",
+            {"family": family, "limit": limit},
+        )
+        return [_session(row) for row in rows]
+
     async def update(
         self,
         session: str,

@@ -18,7 +18,7 @@ from parachute.chat.sessions.events import Row, row_of
 from parachute.chat.sessions.outline import Segment, ShownSegment
 
 FILE_LIMIT = 256 * 1024 * 1024
-_LINE_LIMIT = 16 * 1024 * 1024
+LINE_LIMIT = 16 * 1024 * 1024
 _ANSWER_LIMIT = 8 * 1024 * 1024
 """Bytes of events in one answer; the newest are kept."""
 
@@ -159,7 +159,7 @@ def read_rows(file: IO[bytes], start: int = 0, end: int = FILE_LIMIT) -> Iterato
     """Each row with its place in the file; `start` is the beginning of a line."""
     file.seek(start)
     place, inside_long_line = start, False
-    while place < end and (line := file.readline(min(_LINE_LIMIT, end - place))):
+    while place < end and (line := file.readline(min(LINE_LIMIT, end - place))):
         # The rest of a line that is longer than we read is no line of its own.
         is_rest, inside_long_line = inside_long_line, not line.endswith(b"\n")
         found = None if is_rest else row_of(line)

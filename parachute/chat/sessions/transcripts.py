@@ -90,8 +90,17 @@ class Transcripts:
         """Return the imported transcript of a session, which stays as it is and comes before all that is said here."""
         if not is_session_id(session):
             return None
-        path = self._vault.state / IMPORTED / f"{session}{_IMPORTED}"
+        path = self.imported_place(session)
         return path if _is_regular(path) and not path.parent.is_symlink() else None
+
+    def imported_place(self, session: str) -> Path:
+        """The place of what an import brings of a session."""
+        return self._vault.state / IMPORTED / f"{session}{_IMPORTED}"
+
+    def branch_place(self, own: Path, branch: str, *, is_direct: bool) -> Path:
+        """The place of the transcript of a new session that goes on from the one at `own`, where its program looks for it."""
+        is_of_folder = is_direct and own.is_relative_to(self._roots[0]) and not own.parent.name.startswith(_OWN)
+        return (own.parent if is_of_folder else self.folder(branch)) / f"{branch}.jsonl"
 
     def imported_ids(self) -> list[str]:
         """The sessions of which an import brought something."""

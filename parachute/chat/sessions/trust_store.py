@@ -151,6 +151,18 @@ class TrustStore:
             )
         return now_lowest
 
+    async def inherit(self, session: str, heir: str) -> None:
+        """Give a session that is about to begin what another one has: what is left to it, and its grants."""
+        async with self._database.transaction() as connection:
+            for table, columns in (
+                ("session_permissions", "permissions, set_at, set_by"),
+                ("session_grants", "pattern, granted_at"),
+            ):
+                await connection.execute(
+                    f"INSERT INTO {table} SELECT ?, {columns} FROM {table} WHERE session = ?",  # noqa: S608 - from above
+                    (heir, session),
+                )
+
     async def forget(self, session: str) -> None:
         """Remove everything about a session."""
         async with self._database.transaction() as connection:

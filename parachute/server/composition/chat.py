@@ -17,6 +17,7 @@ from parachute.chat.knowledge.service import KnowledgeService
 from parachute.chat.permissions.service import Permissions
 from parachute.chat.runs.active import ActiveRuns
 from parachute.chat.runs.admission import Admission
+from parachute.chat.runs.branching import Branching
 from parachute.chat.runs.changes_inbox import ChangesSource
 from parachute.chat.runs.inbox import RunsSource
 from parachute.chat.runs.inspection import SandboxInspection
@@ -31,6 +32,7 @@ from parachute.chat.runs.store import RunStore
 from parachute.chat.runs.turn import TurnServices
 from parachute.chat.runs.turn_store import TurnStore
 from parachute.chat.runs.turns import Turns
+from parachute.chat.sessions.copying import Beginnings
 from parachute.chat.sessions.ending import SessionEnding
 from parachute.chat.sessions.importing import ImportedSessions
 from parachute.chat.workspaces.service import Workspaces
@@ -109,7 +111,9 @@ async def build_chat(
         agents, workspaces, knowledge, networks.networks, capabilities.offered, proposing, reading
     )
     prewarming = Prewarming(agents, preparation, pool, knowledge, clock)
-    admission = Admission(agents, workspaces, events.hooks)
+    beginnings = Beginnings(vault, sessions.sessions.transcripts)
+    branching = Branching(sessions.sessions, agents.contexts, beginnings)
+    admission = Admission(agents, workspaces, events.hooks, branching)
     postponed = PostponedCalls(clock)
     turns = Turns(TurnStore(storage.runs), agents.changes.history, networks.networks)
     turn = TurnServices(agents, preparation, pool, events.events, storage.audit, events.inbox, turns, postponed, clock)

@@ -10,6 +10,7 @@ from parachute.chat.sessions.service import Sessions
 from parachute.chat.sessions.store import SessionStore
 from parachute.chat.sessions.transcripts import Transcripts
 from parachute.chat.sessions.trust_store import TrustStore
+from parachute.chat.sessions.versions import Versions
 from parachute.chat.workspaces.store import WorkspaceStore
 from parachute.llm.meaning.service import MeaningIndex
 from parachute.server.composition.events import EventServices
@@ -25,6 +26,7 @@ class SessionServices(Struct, frozen=True, kw_only=True):
     trust: TrustStore
     workspaces: WorkspaceStore
     endings: Endings
+    versions: Versions
 
 
 async def build_sessions(
@@ -42,4 +44,11 @@ async def build_sessions(
     if storage.sessions.path.name in storage.replaced or not await store.is_rebuilt():
         await lifecycle.start(Rebuilding(sessions, store, trust))
     await lifecycle.start(Reindexing(store, sessions.listing))
-    return SessionServices(sessions=sessions, store=store, trust=trust, workspaces=workspaces, endings=endings)
+    return SessionServices(
+        sessions=sessions,
+        store=store,
+        trust=trust,
+        workspaces=workspaces,
+        endings=endings,
+        versions=Versions(sessions, store),
+    )

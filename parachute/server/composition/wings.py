@@ -214,7 +214,9 @@ def _offer(
     services.add_as(RunningModules, below.modules.hosts)
     services.add_as(ScopeNames, KnownScopes(installation.home.root))
     services.add(storage.audit, storage.recovery, storage.watch, below.refused, below.reads, below.tls)
-    services.add(below.sessions.sessions, conversations.suggestions, *above.files, above.switch)
+    services.add(
+        below.sessions.sessions, below.sessions.versions, conversations.suggestions, *above.files, above.switch
+    )
     wings: tuple[Struct, ...] = (below.events, below.llm, below.sandbox, below.modules, conversations.capabilities)
     wings += (conversations.networks, chat, conversations.history, automation, above.connectors, above.ops)
     for wing in wings:

@@ -137,36 +137,6 @@ def test_several_files_are_sent_and_shown(person: Person) -> None:
         page.reload()
 
 
-def test_a_branch_leads_back(person: Person, model: MessagesAPI) -> None:
-    page = person.open("chat")
-    say(page, "I say alpha.")
-    expect(page.get_by_label("Agent", exact=True).get_by_text("Hello.")).to_have_count(1)
-    say(page, "I say beta.")
-    expect(page.get_by_label("Agent", exact=True).get_by_text("Hello.")).to_have_count(2)
-    page.get_by_role("button", name="Edit and go on from here").nth(1).click()
-    expect(page.get_by_label("Message", exact=True)).to_have_value("I say beta.")
-    page.get_by_label("Message", exact=True).fill("I say gamma.")
-    page.get_by_role("link", name="Journal").first.click()
-    page.get_by_role("link", name="Chat", exact=True).first.click()
-    expect(page.get_by_label("Message", exact=True)).to_have_value("I say gamma.")
-    page.reload()
-    expect(page.get_by_label("Message", exact=True)).to_have_value("I say gamma.")
-    say(page, "I say delta.")
-    expect(page.get_by_label("Agent", exact=True).get_by_text("Hello.")).to_have_count(1)
-    sent = str(model.conversation[-1].body["messages"])
-    assert [word in sent for word in ("alpha", "beta", "delta")] == [True, False, True]
-    page.reload()
-    expect(page.get_by_label("You", exact=True)).to_have_text(re.compile("^I say delta."))
-    page.get_by_role("link", name="I say alpha.").click()
-    expect(page.get_by_role("log").get_by_text("I say beta.")).to_be_visible()
-    page.get_by_role("button", name="Edit and go on from here").nth(1).click()
-    page.get_by_role("button", name="Start a new conversation instead").click()
-    expect(page.get_by_label("Message", exact=True)).to_have_value("")
-    page.reload()
-    expect(page.get_by_label("Message", exact=True)).to_have_value("")
-    expect(page.get_by_text("Branched from")).to_have_count(0)
-
-
 def test_two_windows_follow_each_other(make_person: MakePerson) -> None:
     person = make_person()
     one = person.open("chat")

@@ -120,10 +120,11 @@ async def test_a_branch_takes_along_what_was_before_it_and_nothing_else(server: 
         alpha, beta, _ = await asked(first)
         branch = session_of(await answered(client, "I say delta.", continuedFrom=first, continuedBefore=beta["id"]))
         assert [word in sent() for word in ("alpha", "beta", "gamma")] == [True, False, False]
-        (delta,) = await asked(branch)
+        copied, delta = await asked(branch)
+        assert copied == alpha, "it is the same message"
         assert delta["content"] == [{"type": "text", "text": "I say delta."}]
         await answered(client, "I say epsilon.", branch)
-        await answered(client, "Mine.", continuedFrom=branch, continuedBefore=(await asked(branch))[1]["id"])
+        await answered(client, "Mine.", continuedFrom=branch, continuedBefore=(await asked(branch))[2]["id"])
         assert [word in sent() for word in ("alpha", "beta", "delta", "epsilon")] == [True, False, True, False]
         await answered(client, "Anew.", continuedFrom=first, continuedBefore=alpha["id"])
         assert not any(word in sent() for word in ("alpha", "beta", "gamma"))

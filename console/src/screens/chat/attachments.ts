@@ -1,4 +1,5 @@
 /** Files that go with a message, as `POST /api/chat` takes them. */
+import { download } from "~/api/client";
 import { bytes } from "~/text/messages";
 import type { MessageFile } from "./events";
 import { t } from "./composer_texts";
@@ -57,4 +58,13 @@ export async function read(files: Iterable<File>, count: number): Promise<{ foun
     }
   }
   return { found, refused };
+}
+
+/** The files of a message of a session, to be sent once more. */
+export async function attached(session: string, files: readonly MessageFile[]): Promise<Attachment[]> {
+  const found = files.map(async ({ name }) => {
+    const blob = await download("/api/chat/{session}/attachments/{name}", { params: { session, name } });
+    return new File([blob], name, { type: blob.type });
+  });
+  return read(await Promise.all(found), []);
 }

@@ -5,13 +5,14 @@ import { events } from "~/api/stream";
 import type { Question } from "~/components/questions";
 import { listen } from "~/state/live";
 import { explain } from "~/text/errors";
-import { type Attachment, shown } from "./attachments";
+import { type Attachment, attached, shown } from "./attachments";
 import { added, type ChatEvent, ENDS, type Message, type PermissionRequest, stored, textOf } from "./events";
+import type { Point } from "./versions";
 
 type Shown = "id" | "title" | "agentPath" | "agentName" | "trustLevel" | "effectiveExecutionMode" | "workspaceId" | "workingDirectory";
 
 /** The fields of a session that are shown; of one that has just begun no more is known. */
-export type Session = Pick<Schema<"ShownSession">, Shown | "model" | "archived" | "source" | "continuedFrom">;
+export type Session = Pick<Schema<"ShownSession">, Shown | "model" | "archived" | "source" | "continuedFrom"> & Partial<Pick<Schema<"ShownSession">, "metadata">>;
 
 /** Settings with which a new conversation begins. */
 export interface Beginning {
@@ -21,7 +22,7 @@ export interface Beginning {
   trustLevel?: string;
   workingDirectory?: string;
   contexts?: string[];
-  /** Goes on from another conversation, with what was said in it before one of its messages. */
+  /** A branch of another conversation, which begins with what was said before one of its messages. */
   continuedFrom?: string;
   continuedBefore?: string;
 }
@@ -43,6 +44,10 @@ export class Conversation {
   readonly isLoading = signal(true);
   /** True if there are messages before those that were read. */
   readonly hasEarlier = signal(false);
+  /** The places at which branches of it have other messages. */
+  readonly points = signal<Point[]>([]);
+  /** The message that a search has found. */
+  readonly found = signal<{ key: string; words: string } | undefined>(undefined);
   private readonly ended = new AbortController();
   private readonly endListening: () => void;
   private count = 0;
@@ -50,13 +55,18 @@ export class Conversation {
   /** True once the computer has answered anything to the message. */
   private isHeard = false;
   private branchedFrom: string | null = null;
+  private onBranched: (() => void) | undefined;
 
   constructor(
     public id: string | undefined,
-    private readonly onBegun: (id: string) => void,
+    private readonly onBegun: (id: string, isBranch: boolean) => void,
   ) {
     const look = () => void this.catchUp().catch(() => undefined);
-    this.endListening = listen(["runs"], (change) => (change.topic !== "runs" || !change.id || change.id === this.id) && look());
+    const endings = [
+      listen(["runs"], (change) => (change.topic !== "runs" || !change.id || change.id === this.id) && look()),
+      listen(["sessions"], ({ id }) => void this.lookAgain(id === this.id)),
+    ];
+    this.endListening = () => endings.forEach((end) => end());
   }
 
   /** Read what was said, and follow an answer that is coming in. */
@@ -83,6 +93,7 @@ export class Conversation {
         this.isRunning.value = active;
       });
       if (active) void this.follow();
+      void this.lookAgain(false);
     } catch (error) {
       this.error.value = error;
     } finally {
@@ -96,6 +107,24 @@ export class Conversation {
     const found = await api.get("/api/chat/{session}", { params: { session: this.id }, query: { limit: MOST } });
     this.messages.value = stored(this.id, found.messages);
     this.hasEarlier.value = false;
+  }
+
+  /** Read the versions of its messages, and if it has changed itself, its title and settings, too. */
+  private async lookAgain(hasChanged: boolean): Promise<void> {
+    const id = this.id;
+    if (!id) return;
+    const params = { session: id };
+    const signal = this.ended.signal;
+    const [versions, found] = await Promise.all([
+      api.get("/api/chat/{session}/versions", { params, signal }).catch(() => undefined),
+      hasChanged ? api.get("/api/chat/{session}", { params, query: { limit: 1 }, signal }).catch((error: unknown) => error) : undefined,
+    ]);
+    if (id !== this.id || signal.aborted) return;
+    if (versions && JSON.stringify(versions.points) !== JSON.stringify(this.points.value)) this.points.value = versions.points;
+    if (found instanceof ApiError) {
+      // It was deleted elsewhere.
+      if (found.status === 404) this.error.value = found;
+    } else if (found) this.session.value = found as Session;
   }
 
   close(): void {
@@ -154,6 +183,40 @@ export class Conversation {
     }
   }
 
+  /** Say something else in the place of a message, in a branch that shows what was said before it; `onBegun`: it has begun. */
+  async branch(message: Message, text: string, onBegun?: () => void): Promise<void> {
+    const messages = this.messages.value;
+    const place = messages.findIndex(({ id }) => id === message.id);
+    if (!this.id || !message.id || place < 0 || this.isRunning.value) return;
+    const files = await attached(this.id, message.files ?? []);
+    const [id, session] = [this.id, this.session.value];
+    this.id = undefined;
+    this.messages.value = messages.slice(0, place);
+    this.onBranched = onBegun;
+    try {
+      await this.send(text, files, { continuedFrom: id, continuedBefore: message.id });
+    } catch (error) {
+      if (!this.id) {
+        batch(() => {
+          this.id = id;
+          this.session.value = session;
+          this.messages.value = messages;
+        });
+      }
+      throw error;
+    }
+  }
+
+  /** Have a message answered once more, beside the answer that there is; one of which nothing was kept is sent again. */
+  async answerAgain(asked: Message): Promise<void> {
+    try {
+      await this.branch(asked, textOf(asked));
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.key !== "message_not_found") throw error;
+      await this.send(textOf(asked), await attached(this.id ?? "", asked.files ?? []));
+    }
+  }
+
   /** Send the last message once more. */
   again(): Promise<void> {
     const { text, attachments } = this.last;
@@ -182,12 +245,15 @@ export class Conversation {
   /** Read the run from its beginning until it has ended, also when the connection breaks in between. */
   private async follow(): Promise<void> {
     while (!this.ended.signal.aborted && this.id) {
+      // A browser has few connections to a computer: a window that nobody sees needs none for this.
+      const isSeen = await seen(this.ended.signal);
       try {
-        const options = { signal: this.ended.signal };
+        const options = { signal: AbortSignal.any([this.ended.signal, isSeen]) };
         await this.take(events<ChatEvent>("GET", `/api/chat/${this.id}/events?text=delta`, options), true);
         if (!this.isRunning.value) return;
       } catch (error) {
         if (this.ended.signal.aborted) return;
+        if (isSeen.aborted) continue;
         if (!(error instanceof ApiError) || error.status !== 0) return this.fail(error);
       }
       await new Promise((resolve) => setTimeout(resolve, PAUSE));
@@ -251,10 +317,8 @@ export class Conversation {
   }
 
   private begin(id: string, title: string | null, trustLevel: string): void {
-    if (!this.id) {
-      this.id = id;
-      this.onBegun(id);
-    }
+    const isNew = !this.id;
+    if (isNew) this.id = id;
     const before = this.session.value;
     this.session.value = {
       ...(before ?? { agentPath: null, agentName: null, effectiveExecutionMode: null, workspaceId: null, workingDirectory: null, model: null, archived: false, source: "parachute", continuedFrom: this.branchedFrom }),
@@ -262,6 +326,20 @@ export class Conversation {
       title,
       trustLevel,
     };
+    if (!isNew) return;
+    if (this.branchedFrom) void this.beginBranch(id);
+    this.onBranched?.();
+    this.onBranched = undefined;
+    this.onBegun(id, this.branchedFrom !== null);
+  }
+
+  /** See what a branch has; where nothing could be copied it begins with its own message. */
+  private async beginBranch(id: string): Promise<void> {
+    const found = await api.get("/api/chat/{session}", { params: { session: id }, query: { limit: 1 } });
+    if (id !== this.id) return;
+    this.session.value = found;
+    if (!found.metadata.branch) this.messages.value = this.messages.value.slice(this.messages.value.findLastIndex(({ role }) => role === "user"));
+    await this.lookAgain(false);
   }
 
   private finish(): void {
@@ -290,4 +368,13 @@ export class Conversation {
     this.count += 1;
     return { key: `own-${this.count}`, role, parts: [{ kind: "text", text }], time: new Date().toISOString() };
   }
+}
+
+/** Wait until the window is seen; the signal says that it is not any more. */
+async function seen(ended: AbortSignal): Promise<AbortSignal> {
+  const change = () => new Promise((resolve) => document.addEventListener("visibilitychange", resolve, { once: true, signal: ended }));
+  while (document.hidden && !ended.aborted) await change();
+  const hidden = new AbortController();
+  void change().then(() => hidden.abort());
+  return hidden.signal;
 }

@@ -3,58 +3,94 @@ import { useMemo, useState } from "preact/hooks";
 import { Button } from "~/components/button";
 import { Icon } from "~/components/icons";
 import { Details } from "~/components/details";
-import { Ago } from "~/components/layout";
 import { Picture } from "~/components/picture";
+import { draftOf } from "~/state/drafts";
 import { toast } from "~/state/toasts";
 import { copy as copyText } from "~/text/clipboard";
 import { Markdown } from "~/text/markdown";
+import { Actions } from "./actions";
+import type { Conversation } from "./conversation";
+import { Editing, editName } from "./editing";
 import { type Message, type MessageFile, type Part, textOf } from "./events";
 import { t as composing } from "./composer_texts";
+import { t as named } from "./log_texts";
 import { t } from "./texts";
+import type { Point } from "./versions";
 
 interface Props {
+  conversation: Conversation;
   message: Message;
   isLive?: boolean;
-  onBranch?: (message: Message) => void;
-  onRetry?: () => void;
+  /** The message of the person that it answers, or that it is, and the versions of that. */
+  asked?: Message;
+  point?: Point;
+  isLast?: boolean;
+  /** A search has found it. */
+  isFound?: boolean;
 }
 
-export function MessageView({ message, isLive = false, onBranch, onRetry }: Props) {
-  return useMemo(
-    () => (
-      <article class={`message ${message.role}`} aria-label={message.role === "user" ? t("you") : t("agent")}>
-        {message.isSummary ? (
+export function MessageView({ conversation, message, isLive = false, asked, point, isLast = false, isFound = false }: Props) {
+  const [isEdited, setEdited] = useState(() => message.role === "user" && message.id !== undefined && draftOf(editName(conversation, message)) !== "");
+  // What was seen whole stays so.
+  const [isFolded, setFolded] = useState(() => !isLive && !isLast && isLong(message));
+  return useMemo(() => {
+    const onRetry = isLast ? () => conversation.again() : undefined;
+    return (
+      <article id={`message-${message.key}`} class={`message ${message.role}`} aria-label={message.role === "user" ? t("you") : t("agent")}>
+        {isEdited ? (
+          <Editing conversation={conversation} message={message} onClose={() => setEdited(false)} />
+        ) : message.isSummary ? (
           <details class="fold">
             <summary>{t("summary")}</summary>
             <Parts message={message} isLive={false} />
           </details>
+        ) : isFolded && !isFound ? (
+          <>
+            <div class="folded" inert>
+              <Parts message={message} isLive={false} />
+            </div>
+            <Button label={named("show_all")} icon="down" kind="quiet" onPress={() => setFolded(false)} />
+          </>
         ) : (
           <Parts message={message} isLive={isLive} onRetry={onRetry} />
         )}
         {message.files && message.files.length > 0 && <Files files={message.files} />}
-        {!isLive && (
-          <footer class="message-actions">
-            {message.time && <Ago time={message.time} />}
-            <Button label={t("copy")} icon="copy" iconOnly kind="quiet" onPress={() => copy(message)} />
-            {message.role === "user" && message.id && onBranch && (
-              <Button label={t("branch")} icon="branch" iconOnly kind="quiet" onPress={() => onBranch(message)} />
-            )}
-          </footer>
+        {!isLive && !isEdited && (
+          <Actions
+            conversation={conversation}
+            message={message}
+            asked={asked}
+            point={point}
+            isLast={isLast}
+            onCopy={() => copy(message)}
+            onEdit={() => setEdited(true)}
+          />
         )}
       </article>
-    ),
-    [message, isLive, onBranch !== undefined],
-  );
+    );
+  }, [message, isLive, asked?.id, point, isLast, isFound, isEdited, isFolded]);
 }
 
-function Parts({ message, isLive, onRetry }: Pick<Props, "message" | "isLive" | "onRetry">) {
+/** A message is folded if it has more text than a few screens. */
+function isLong(message: Message): boolean {
+  const text = textOf(message);
+  return text.length > 5000 || text.split("\n").length > 80;
+}
+
+interface PartsProps {
+  message: Message;
+  isLive: boolean;
+  onRetry?: () => void;
+}
+
+export function Parts({ message, isLive, onRetry }: PartsProps) {
   return (
     <>
       {message.parts.map((part, index) => (
         <PartView
           key={index}
           part={part}
-          isOpen={isLive === true && index === message.parts.length - 1}
+          isOpen={isLive && index === message.parts.length - 1}
           isPlain={message.role === "user"}
           onRetry={onRetry}
         />

@@ -1,29 +1,23 @@
-import { Fragment } from "preact";
-import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { api } from "~/api/client";
 import { Button, LinkButton } from "~/components/button";
 import { Icon } from "~/components/icons";
-import { Empty, Failure, Loading, Page } from "~/components/layout";
+import { Failure, Loading, Page } from "~/components/layout";
 import type { ScreenProps } from "~/screens";
 import { draftOf, keepDraft } from "~/state/drafts";
 import { useResource } from "~/state/resource";
-import { go, to } from "~/state/router";
+import { go, place, to } from "~/state/router";
 import { type Beginning, Conversation } from "./conversation";
-import { Asking } from "./asking";
-import { Cards } from "./cards";
 import { ChangesDialog } from "./changes";
 import { Composer } from "./composer";
-import { type Message, textOf } from "./events";
-import { useFoundPlace } from "./found_place";
+import { Find } from "./find";
 import { ConversationHeader } from "./header";
-import { MessageView } from "./message";
+import { Log, ToEnd } from "./log";
+import { t as named } from "./log_texts";
 import { OptionsDialog } from "./options";
 import { PermissionsDialog } from "./permissions";
 import { PromptDialog } from "./prompt";
 import { t } from "./texts";
-import { useTurns } from "./turns";
-
-const AT_FIRST = 40;
 
 /** A conversation that began in this page keeps its state while its address gets its id. */
 let begun: Conversation | undefined;
@@ -33,7 +27,7 @@ export default function Chat({ rest }: ScreenProps) {
   const conversation = useMemo(() => {
     if (begun && begun.id === id) return begun;
     begun?.close();
-    begun = new Conversation(id, (given) => go(to("chat", [given]), { replace: true }));
+    begun = new Conversation(id, (given, isBranch) => go(to("chat", [given]), { replace: !isBranch }));
     void begun.open();
     return begun;
   }, [id]);
@@ -42,29 +36,33 @@ export default function Chat({ rest }: ScreenProps) {
 
 function Opened({ conversation }: { conversation: Conversation }) {
   const name = `chat/${conversation.id ?? "new"}`;
-  const [branched] = useState(() => (conversation.id ? undefined : keptBranch()));
-  const [draft, setText] = useState(() => branched?.draft ?? draftOf(name));
-  const [beginning, setBeginning] = useState<Beginning>(branched?.beginning ?? {});
+  const [draft, setText] = useState(() => draftOf(name));
+  const [beginning, setBeginning] = useState<Beginning>({});
   const [dialog, setDialog] = useState<"options" | "changes" | "prompt" | "permissions">();
+  const [isFinding, setFinding] = useState(() => place.value.query.has("find"));
+  const foot = useRef<HTMLDivElement>(null);
   const session = conversation.session.value;
   const isNew = !conversation.id;
-  // What a branch begins with is not the draft of a new conversation: it stands where it came from.
   const setDraft = (text: string) => {
-    if (beginning.continuedFrom) keepBranch({ draft: text, beginning });
-    else keepDraft(name, text);
+    keepDraft(name, text);
     setText(text);
   };
-  const branch = useCallback((message: Message) => {
-    keepBranch({ draft: textOf(message), beginning: { continuedFrom: conversation.id, continuedBefore: message.id } });
-    go(to("chat"));
+  useEffect(() => {
+    // On a phone it would open the keyboard.
+    if (matchMedia("(hover: hover) and (pointer: fine)").matches) foot.current?.querySelector("textarea")?.focus({ preventScroll: true });
   }, []);
-  const dropBranch = () => {
-    keepBranch({ draft: "", beginning: {} });
-    setBeginning({});
-    setText(draftOf(name));
-  };
+  useEffect(() => {
+    const find = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== "f" || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey || isFinding || isNew) return;
+      event.preventDefault();
+      setFinding(true);
+    };
+    addEventListener("keydown", find);
+    return () => removeEventListener("keydown", find);
+  }, [isFinding, isNew]);
   const actions = (
     <>
+      {!isNew && <Button label={named("find")} icon="search" iconOnly kind="quiet" pressed={isFinding} onPress={() => setFinding(!isFinding)} />}
       {!isNew && <Button label={t("changes")} icon="undo" iconOnly kind="quiet" onPress={() => setDialog("changes")} />}
       <Button label={t("options")} icon="settings" iconOnly kind="quiet" onPress={() => setDialog("options")} />
       {!isNew && <LinkButton label={t("new")} icon="plus" iconOnly kind="quiet" href={to("chat")} />}
@@ -80,13 +78,14 @@ function Opened({ conversation }: { conversation: Conversation }) {
           <Failure error={conversation.error.value} again={() => conversation.open()} />
         ) : (
           <>
-            {session?.continuedFrom && <BranchedFrom id={session.continuedFrom} />}
-            <Log conversation={conversation} onBranch={branch} />
+            {isFinding && <Find conversation={conversation} onClose={() => setFinding(false)} />}
+            {session?.continuedFrom && !session.metadata?.branch && <BranchedFrom id={session.continuedFrom} />}
+            <Log conversation={conversation} />
           </>
         )}
       </Page>
-      <div class="chat-foot">
-        {isNew && beginning.continuedFrom && <BranchedFrom id={beginning.continuedFrom} onDrop={dropBranch} />}
+      <div class="chat-foot" ref={foot}>
+        <ToEnd />
         <Composer
           isRunning={conversation.isRunning.value}
           draft={draft}
@@ -114,90 +113,16 @@ function Opened({ conversation }: { conversation: Conversation }) {
   );
 }
 
-/** The way back to the conversation that this one branched off, and with `onDrop` the way out of a branch that is not sent; else nothing of one that is gone. */
-function BranchedFrom({ id, onDrop }: { id: string; onDrop?: () => void }) {
+/** The way to the conversation that this one goes on from without a copy of it; nothing of one that is gone. */
+function BranchedFrom({ id }: { id: string }) {
   const from = useResource((signal) => api.get("/api/chat/{session}", { params: { session: id }, query: { limit: 1 }, signal }), id);
-  if (!from.value && !onDrop) return null;
+  if (!from.value) return null;
   return (
     <p class="branched muted">
       <Icon name="branch" />
       <span>
-        {t("branched_from")} <a href={to("chat", [id])}>{from.value?.title ?? t("untitled")}</a>
-        {onDrop && <>. {t("branching")}</>}
+        {t("branched_from")} <a href={to("chat", [id])}>{from.value.title ?? t("untitled")}</a>
       </span>
-      {onDrop && <Button label={t("drop_branch")} icon="close" iconOnly kind="quiet" onPress={onDrop} />}
     </p>
-  );
-}
-
-interface Branch {
-  draft: string;
-  beginning: Beginning;
-}
-
-const BRANCH = "chat/branch";
-
-/** Return the draft in place of an earlier message, until it is sent or dropped. */
-function keptBranch(): Branch | undefined {
-  try {
-    return (JSON.parse(draftOf(BRANCH) || "null") as Branch | null) ?? undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function keepBranch(branch: Branch): void {
-  keepDraft(BRANCH, branch.draft && JSON.stringify(branch));
-}
-
-function Log({ conversation, onBranch }: { conversation: Conversation; onBranch: (message: Message) => void }) {
-  const [shown, setShown] = useState(AT_FIRST);
-  const isAtEnd = useRef(true);
-  const messages = conversation.messages.value;
-  const live = conversation.live.value;
-  const turns = useTurns(conversation);
-  const toFound = useFoundPlace(conversation);
-
-  useEffect(() => {
-    const note = () => {
-      const { scrollHeight, scrollTop, clientHeight } = document.documentElement;
-      isAtEnd.current = scrollHeight - scrollTop - clientHeight < 120;
-    };
-    addEventListener("scroll", note, { passive: true });
-    return () => removeEventListener("scroll", note);
-  }, []);
-  useLayoutEffect(() => {
-    if (isAtEnd.current) scrollTo({ top: document.documentElement.scrollHeight });
-  }, [messages.length, live, conversation.question.value, conversation.permission.value, turns]);
-
-  if (messages.length === 0 && !live) return <Empty icon="chat" title={t("empty")} text={t("empty_text")} />;
-  const from = Math.max(0, messages.length - Math.max(shown, toFound));
-  const earlier = async () => {
-    if (from <= 100) await conversation.earlier();
-    setShown(shown + 100);
-  };
-  return (
-    <div class="log" role="log" aria-live="polite" aria-busy={conversation.isRunning.value}>
-      {(from > 0 || conversation.hasEarlier.value) && <Button label={t("earlier")} kind="quiet" onPress={earlier} />}
-      {/* In one list: an answer that has ended keeps its elements, and is not drawn once more. */}
-      {[...messages.slice(from), ...(live ? [live] : [])].map((message, index) => (
-        <Fragment key={message.key}>
-          <MessageView
-            message={message}
-            isLive={message === live}
-            onBranch={onBranch}
-            onRetry={from + index === messages.length - 1 ? () => conversation.again() : undefined}
-          />
-          {message !== live && <Cards conversation={conversation} turns={turns} messages={messages} place={from + index} />}
-        </Fragment>
-      ))}
-      {conversation.isRunning.value && !live?.parts.length && (
-        <p class="working">
-          <span class="spinner" aria-hidden="true" />
-          <span>{t("works")}</span>
-        </p>
-      )}
-      <Asking conversation={conversation} />
-    </div>
   );
 }

@@ -1,0 +1,91 @@
+"""A branch begins with what was said before one message: what is shown of the copy, and what the real program sends of it."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from parachute.chat.sessions.copying import Beginnings
+from parachute.chat.sessions.messages import messages_of, user_text
+from parachute.chat.sessions.transcripts import Transcripts
+from parachute.config.vault.service import Vault
+from tests.support.messages_api import MessagesAPI, text
+
+from .shapes import SHAPES, Talk
+from .shapes.writing import SESSION
+from .test_shown_is_sent import UNLINKED, adopted, marks, sent
+
+BRANCH = "0000000b-aaaa-4aaa-8aaa-aaaaaaaaaaab"
+
+
+class Copied:
+    """A conversation, and what a branch takes along of it."""
+
+    def __init__(self, folder: Path, content: bytes) -> None:
+        self.vault = Vault(folder / "vault")
+        self.vault.prepare()
+        self.transcripts = Transcripts(self.vault, folder / "claude")
+        self.place = self.transcripts.folder(SESSION) / f"{SESSION}.jsonl"
+        self.place.parent.mkdir(parents=True)
+        self.place.write_bytes(content)
+        self.beginnings = Beginnings(self.vault, self.transcripts)
+
+    def shown(self, session: str = SESSION) -> list[dict[str, Any]]:
+        """The messages that people see."""
+        return [dict(each) for each in messages_of(self.transcripts.events(session))]
+
+    def asked(self) -> list[str]:
+        """The ids of what persons have said."""
+        found = [(user_text(each), each.get("uuid")) for each in self.transcripts.events(SESSION)]
+        return [str(name) for words, name in found if words and name]
+
+    def branch(self, message: str) -> bytes:
+        """Copy what is before a message."""
+        assert self.beginnings.copy(SESSION, message, BRANCH, is_direct=False) is not None
+        path = self.transcripts.find(BRANCH)
+        return path.read_bytes() if path else b""
+
+
+def before(messages: list[dict[str, Any]], message: str) -> list[str]:
+    """The marks of what is shown before a message."""
+    ids = [each["id"] for each in messages]
+    return marks(messages[: ids.index(message)] if message in ids else messages)
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_a_copy_shows_what_was_before_the_message(tmp_path: Path, name: str) -> None:
+    talk = Talk()
+    SHAPES[name](talk)
+    copied = Copied(tmp_path, talk.content)
+    for message in copied.asked():
+        content = copied.branch(message)
+        assert marks(copied.shown(BRANCH)) == before(copied.shown(), message), message
+        assert SESSION.encode() not in content
+        copied.beginnings.discard(BRANCH)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", SHAPES)
+async def test_the_program_sends_what_a_copy_shows(model: MessagesAPI, tmp_path: Path, name: str) -> None:
+    talk = Talk()
+    SHAPES[name](talk)
+    copied = Copied(tmp_path, adopted(tmp_path, talk.content))
+    asked = copied.asked()
+    content = copied.branch(asked[-1]) if asked else b""
+    seen = copied.shown(BRANCH) if content else []
+    if not seen or name == UNLINKED:
+        return
+    with model.lent(text("Yes.")):
+        messages = await sent(model, tmp_path, content.replace(BRANCH.encode(), SESSION.encode()))
+    begun = {
+        block["id"]
+        for each in seen
+        for block in each["content"]
+        if block["type"] == "tool_use" and "result" not in block
+    }
+    said, wanted = (
+        [mark for mark in marks(each, "asked", "answered", "called") if mark not in begun] for each in (seen, messages)
+    )
+    if marks(messages, "summary"):
+        said = said[-len(wanted) :] if wanted else []
+    assert said == wanted
