@@ -66,5 +66,5 @@ export async function attached(session: string, files: readonly MessageFile[]): 
     const blob = await download("/api/chat/{session}/attachments/{name}", { params: { session, name } });
     return new File([blob], name, { type: blob.type });
   });
-  return read(await Promise.all(found), []);
+  return (await read(await Promise.all(found), 0)).found;
 }
