@@ -21,7 +21,9 @@ export default function Activity({ query }: ScreenProps) {
       <Records session={query.get("session") ?? undefined} titles={titles} />
       <details class="fold">
         <summary>{t("graph")}</summary>
-        <ActivityGraph titles={titles} />
+        <div class="section">
+          <ActivityGraph titles={titles} />
+        </div>
       </details>
     </Page>
   );
