@@ -23,9 +23,10 @@ def house(computer: Computer, model: MessagesAPI) -> Household:
 @at_both_sizes
 def test_a_picture_and_a_table_say_the_same(person: Person, house: Household) -> None:
     page = person.open("activity")
-    expect(page.get_by_role("img", name="A picture of who asked whom")).to_be_visible()
-    table = page.get_by_role("region", name="Who asked whom")
-    expect(table.get_by_role("cell", name="this computer").first).to_be_visible()
+    page.get_by_text("For developers: requests between parts").click()
+    expect(page.get_by_role("img", name="A picture of these requests")).to_be_visible()
+    table = page.get_by_role("region", name="For developers: requests between parts")
+    expect(table.get_by_role("cell", name="This computer").first).to_be_visible()
     page.get_by_role("button", name="An hour").click()
     expect(page.get_by_role("button", name="An hour")).to_have_attribute("aria-pressed", "true")
     expect(table).to_be_visible()
@@ -35,8 +36,11 @@ def test_a_picture_and_a_table_say_the_same(person: Person, house: Household) ->
 def test_a_record_is_found_and_opened(person: Person, house: Household) -> None:
     page = person.open(f"activity?session={house.session}")
     first = page.get_by_role("listitem").filter(has=page.get_by_role("button")).first
+    expect(page.get_by_role("button", name="The agent in “Hello!” worked for")).to_be_visible()
     first.get_by_role("button").click()
-    expect(page.get_by_role("dialog", name="Record")).to_contain_text(house.session)
+    record = page.get_by_role("dialog", name="Record")
+    record.get_by_text("For developers").click()
+    expect(record).to_contain_text(house.session)
     page.keyboard.press("Escape")
     page.get_by_label("Name").fill("00000000-0000-4000-8000-000000000000")
     expect(page.get_by_text("Nothing was done in this time.")).to_be_visible()

@@ -1,10 +1,10 @@
 /** Graph of requests: a picture of the busiest, and a table of all. */
 import { useState } from "preact/hooks";
 import { api, type Schema } from "~/api/client";
-import { Chips, Loaded, Section } from "~/components/layout";
+import { Chips, Loaded } from "~/components/layout";
 import { useResource } from "~/state/resource";
-import { callerName } from "~/text/callers";
 import { number } from "~/text/messages";
+import { actor, duration, type Titles } from "./sentences";
 import { t } from "./texts";
 
 type Edge = Pick<Schema<"Edge">, "from" | "to" | "requests" | "failures" | "total_ms">;
@@ -14,11 +14,11 @@ type Hours = "1" | "24" | "168";
 const MOST_DRAWN = 24;
 const ROW = 30;
 
-export function ActivityGraph() {
+export function ActivityGraph({ titles }: { titles: Titles }) {
   const [hours, setHours] = useState<Hours>("24");
   const found = useResource((signal) => api.get("/api/audit/graph", { query: { hours }, signal }), hours, ["runs"]);
   return (
-    <Section title={t("graph")}>
+    <>
       <Chips
         label={t("hours")}
         value={hours}
@@ -30,11 +30,11 @@ export function ActivityGraph() {
           edges.length === 0 ? (
             <p class="muted">{t("none")}</p>
           ) : (
-            <Shown edges={named(edges)} />
+            <Shown edges={named(edges, titles)} />
           )
         }
       </Loaded>
-    </Section>
+    </>
   );
 }
 
@@ -48,7 +48,8 @@ function Shown({ edges }: { edges: Edge[] }) {
 }
 
 /** Edges between names, which several nodes may share. */
-function named(edges: Edge[]): Edge[] {
+function named(edges: Edge[], titles: Titles): Edge[] {
+  const name = (node: string) => nodeName(node, titles);
   const found = new Map<string, Edge>();
   for (const { from, to, ...counts } of edges) {
     const key = JSON.stringify([name(from), name(to)]);
@@ -64,14 +65,11 @@ function named(edges: Edge[]): Edge[] {
   return [...found.values()];
 }
 
-/** `module:daily` as `daily`, and other nodes in words; of a conversation's id the beginning tells enough. */
-function name(node: string): string {
+/** `module:daily` as `daily`, and other nodes in words; conversations by their titles. */
+function nodeName(node: string, titles: Titles): string {
   const [kind = "", rest = ""] = [node.slice(0, node.indexOf(":")), node.slice(node.indexOf(":") + 1)];
   if (kind === "module") return rest === "None" ? "–" : rest;
-  if (kind === "user") return callerName(rest);
-  if (["local", "browser", "key", "cli"].includes(kind)) return callerName(`${kind} ${rest}`);
-  if (/^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(rest)) return t("conversation", { id: rest.slice(0, 8) });
-  return rest === kind || !rest ? kind : `${kind} ${rest}`;
+  return rest === kind || !rest ? kind : actor(kind, rest, titles);
 }
 
 const NARROW = { width: 360, side: 124, letters: 15 };
@@ -137,7 +135,7 @@ function Table({ edges }: { edges: Edge[] }) {
               </td>
               <td class="number">{number(edge.requests)}</td>
               <td class="number">{number(edge.failures)}</td>
-              <td class="number">{t("milliseconds", { n: Math.round(edge.total_ms / edge.requests) })}</td>
+              <td class="number">{duration(edge.total_ms / edge.requests)}</td>
             </tr>
           ))}
         </tbody>

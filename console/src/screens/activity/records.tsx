@@ -8,14 +8,13 @@ import { Choice, TextField } from "~/components/field";
 import { Badge, Failure, Loading, Row, Section } from "~/components/layout";
 import { toast } from "~/state/toasts";
 import { moment } from "~/text/messages";
+import { type AuditRecord, sentence, type Titles } from "./sentences";
 import { t } from "./texts";
-
-type AuditRecord = Record<string, unknown> & { timestamp: string; event_type: string };
 
 const FILTERS = ["all", "session", "file", "host", "module", "event"] as const;
 type FilterName = (typeof FILTERS)[number];
 
-export function Records({ session }: { session?: string }) {
+export function Records({ session, titles }: { session?: string; titles: Titles }) {
   const [name, setName] = useState<FilterName>(session ? "session" : "all");
   const [value, setValue] = useState(session ?? "");
   const [day, setDay] = useState("");
@@ -54,35 +53,37 @@ export function Records({ session }: { session?: string }) {
       {records && records.length > 0 && (
         <ul class="rows">
           {records.map((record, index) => (
-            <Line key={index} record={record} onOpen={() => setShown(record)} />
+            <Line key={index} record={record} titles={titles} onOpen={() => setShown(record)} />
           ))}
         </ul>
       )}
       {next && <Button label={t("more")} onPress={() => load(next)} />}
       {shown && (
         <Dialog title={t("record")} onClose={() => setShown(undefined)} isWide>
-          <Details value={shown} />
+          <p>
+            <bdi>{sentence(shown, titles)}</bdi>
+          </p>
+          <p class="muted">{moment(shown.timestamp)}</p>
+          <details class="fold">
+            <summary>{t("developers")}</summary>
+            <Details value={shown} />
+          </details>
         </Dialog>
       )}
     </Section>
   );
 }
 
-function Line({ record, onOpen }: { record: AuditRecord; onOpen: () => void }) {
-  const what = [record.target_endpoint, record.tool, record.summary].filter(Boolean).join(" ");
+function Line({ record, titles, onOpen }: { record: AuditRecord; titles: Titles; onOpen: () => void }) {
   return (
     <Row
       title={
         <button type="button" class="as-link" onClick={onOpen}>
-          <bdi>{what || record.event_type.replace(/_/g, " ")}</bdi>
+          <bdi>{sentence(record, titles)}</bdi>
         </button>
       }
       badges={record.success === false && <Badge text={t("failed")} kind="danger" />}
-      text={
-        <>
-          {moment(record.timestamp)} · {record.event_type.replace(/_/g, " ")} · <bdi>{`${record.source_type} ${record.source_id}`}</bdi>
-        </>
-      }
+      text={moment(record.timestamp)}
     />
   );
 }

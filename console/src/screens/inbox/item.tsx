@@ -29,6 +29,7 @@ export function ItemCard({ shown, onRead }: { shown: Shown; onRead: () => void }
       {!card.isRead && card.Body && <card.Body item={item} values={values} onChange={setValues} />}
       <Rest shown={shown} />
       <footer class="card-actions">
+        <Ways shown={shown} />
         <Answers shown={shown} words={words} values={values} isPlain={card.isRead} />
         {card.isRead && card.Body && <Button label={card.t("read" as never)} kind="primary" onPress={onRead} />}
       </footer>
@@ -44,7 +45,12 @@ export function ItemDialog({ shown, onClose }: { shown: Shown; onClose: () => vo
       title={sentence}
       onClose={onClose}
       isWide
-      actions={<Answers shown={shown} words={item.answers} values={values} onDone={onClose} />}
+      actions={
+        <>
+          <Ways shown={shown} />
+          <Answers shown={shown} words={item.answers} values={values} onDone={onClose} />
+        </>
+      }
     >
       <Since shown={shown} />
       {card.Body && <card.Body item={item} values={values} onChange={setValues} />}
@@ -84,31 +90,36 @@ function Answers({ shown, words, values, isPlain, onDone }: AnswersProps) {
   );
 }
 
+/** The time of its coming, and the conversation that it comes from. */
 function Since({ shown: { item } }: { shown: Shown }) {
-  if (!item.since) return null;
   return (
     <p class="muted">
-      <Ago time={item.since} />
+      {item.since && <Ago time={item.since} />}
+      {item.since && item.session_id && " · "}
+      {item.session_id && <a href={to("chat", [item.session_id])}>{t("conversation")}</a>}
     </p>
   );
 }
 
-/** Ways to other places, and why it cannot be answered here. */
-function Rest({ shown: { item, card } }: { shown: Shown }) {
+/** The place at which it is mended, or to which its link leads. */
+function Ways({ shown: { item, card } }: { shown: Shown }) {
   const mends = card.mends?.(item);
   return (
     <>
-      <div class="buttons">
-        {item.link && <LinkButton label={t("open")} icon="link" href={item.link} isElsewhere />}
-        {item.session_id && <LinkButton label={t("conversation")} icon="chat" href={to("chat", [item.session_id])} />}
-        {mends && <LinkButton label={card.t(mends.key as never)} href={mends.href} />}
-      </div>
-      {!item.may_answer && item.answers.length > 0 && (
-        <Notice kind="warning">
-          <p>{t("not_yours")}</p>
-        </Notice>
-      )}
-      {item.answers.length === 0 && item.command && !mends && <p>{t("only_here", { command: item.command })}</p>}
+      {item.link && <LinkButton label={t("open")} icon="link" href={item.link} isElsewhere />}
+      {mends && <LinkButton label={card.t(mends.key as never)} href={mends.href} />}
     </>
   );
+}
+
+/** The reason why it cannot be answered here. */
+function Rest({ shown: { item, card } }: { shown: Shown }) {
+  if (!item.may_answer && item.answers.length > 0) {
+    return (
+      <Notice kind="warning">
+        <p>{t("not_yours")}</p>
+      </Notice>
+    );
+  }
+  return item.answers.length === 0 && item.command && !card.mends?.(item) ? <p>{t("only_here", { command: item.command })}</p> : null;
 }

@@ -1,0 +1,122 @@
+/** A record of the audit log as a sentence: who did what. */
+import { callerName } from "~/text/callers";
+import { messages, number } from "~/text/messages";
+
+export type AuditRecord = Record<string, unknown> & { timestamp: string; event_type: string };
+
+const t = messages({
+  en: {
+    agent: "An agent",
+    agent_of: "The agent in “{title}”",
+    hook: "A hook",
+    computer: "This computer",
+    moment: "less than a second",
+    agent_request: "{who} asked to run an agent: {what}.",
+    agent_start: "{who} started.",
+    api_call: "{who} used {where}.",
+    approval: "{who} approved {what}.",
+    withdrawal: "{who} withdrew the approval of {what}.",
+    audit_dropped: "Some records were lost because too many came at once.",
+    bot: "{who} changed a bot: {what}.",
+    egress: "{who} reached the internet: {what}.",
+    event: "Modules were told: {what}.",
+    export: "{who} saved everything as plain files.",
+    file_change: "{who} changed {what}.",
+    files_changed: "{who} changed files: {what}.",
+    gateway_call: "{who} asked the model and waited {time}.",
+    git: "{who} used a repository: {what}.",
+    hook_run: "A hook ran: {what}.",
+    import: "{who} imported {what}.",
+    inbox_answer: "{who} answered in the inbox: {what}.",
+    mcp_call: "{who} used {what} of the MCP server {where}.",
+    memory: "{who} changed its notes: {what}.",
+    module_call: "{who} asked the module {where}: {what}.",
+    network: "{who} decided about a host: {what}.",
+    pairing: "{who} signed a device in or out: {what}.",
+    restore: "{who} restored the backup {what}.",
+    run: "{who} worked for {time}.",
+    suggestion: "{who} decided about a suggestion: {what}.",
+    tool_call: "{who} used {what}.",
+    other: "{who}: {what}.",
+  },
+  de: {
+    agent: "Ein Agent",
+    agent_of: "Der Agent in „{title}“",
+    hook: "Ein Hook",
+    computer: "Dieser Computer",
+    moment: "weniger als eine Sekunde",
+    agent_request: "{who} wollte einen Agenten laufen lassen: {what}.",
+    agent_start: "{who} hat begonnen.",
+    api_call: "{who} hat {where} benutzt.",
+    approval: "{who} hat genehmigt: {what}.",
+    withdrawal: "{who} hat die Genehmigung zurückgezogen: {what}.",
+    audit_dropped: "Einige Einträge gingen verloren, weil zu viele auf einmal kamen.",
+    bot: "{who} hat einen Bot geändert: {what}.",
+    egress: "{who} hat das Internet erreicht: {what}.",
+    event: "Module haben erfahren: {what}.",
+    export: "{who} hat alles als einfache Dateien gespeichert.",
+    file_change: "{who} hat {what} geändert.",
+    files_changed: "{who} hat Dateien geändert: {what}.",
+    gateway_call: "{who} hat das Modell gefragt und {time} gewartet.",
+    git: "{who} hat ein Repository benutzt: {what}.",
+    hook_run: "Ein Hook lief: {what}.",
+    import: "{who} hat importiert: {what}.",
+    inbox_answer: "{who} hat im Eingang geantwortet: {what}.",
+    mcp_call: "{who} hat {what} des MCP-Servers {where} benutzt.",
+    memory: "{who} hat die eigenen Notizen geändert: {what}.",
+    module_call: "{who} hat das Modul {where} gefragt: {what}.",
+    network: "{who} hat über einen Rechner entschieden: {what}.",
+    pairing: "{who} hat ein Gerät an- oder abgemeldet: {what}.",
+    restore: "{who} hat die Sicherung {what} wiederhergestellt.",
+    run: "{who} hat {time} gearbeitet.",
+    suggestion: "{who} hat über einen Vorschlag entschieden: {what}.",
+    tool_call: "{who} hat {what} benutzt.",
+    other: "{who}: {what}.",
+  },
+});
+
+const SESSION = /^[0-9a-f]{8}-[0-9a-f-]{27}$/;
+
+/** The name of a conversation by its id, for people; nothing for one that is gone. */
+export type Titles = ReadonlyMap<string, string>;
+
+/** Whoever did something, in words. */
+export function actor(kind: string, name: string, titles: Titles): string {
+  const session = SESSION.exec(name.split("/")[0] ?? "")?.[0];
+  const title = session && titles.get(session);
+  if (title) return t("agent_of", { title });
+  if (session || kind === "agent" || kind === "session") return t("agent");
+  if (kind === "hook") return t("hook");
+  if (kind === "user") return capital(callerName(name));
+  if (["local", "browser", "key", "cli"].includes(kind)) return capital(callerName(`${kind} ${name}`));
+  return name && name !== "None" ? name : t("computer");
+}
+
+/** What a record says, in one sentence. */
+export function sentence(record: AuditRecord, titles: Titles): string {
+  const { event_type, target_module, target_endpoint, tool, summary, duration_ms } = record;
+  const key = event_type === "hook" ? "hook_run" : event_type;
+  const values = {
+    who: actor(String(record.source_type ?? ""), String(record.source_id ?? ""), titles),
+    what: [target_endpoint, tool, summary].filter(Boolean).map(String).join(" ") || event_type.replace(/_/g, " "),
+    where: String(target_module ?? ""),
+    time: duration(Number(duration_ms ?? 0)),
+  };
+  const said = t(key as "other", values);
+  return said === key ? t("other", values) : said;
+}
+
+const UNITS: [string, number][] = [
+  ["hour", 3_600_000],
+  ["minute", 60_000],
+  ["second", 1000],
+];
+
+/** Milliseconds in the unit that people count in. */
+export function duration(milliseconds: number): string {
+  const [unit, length] = UNITS.find(([, each]) => milliseconds >= each) ?? ["", 0];
+  if (!length) return t("moment");
+  return number(milliseconds / length, { style: "unit", unit, unitDisplay: "long", maximumFractionDigits: milliseconds < 10_000 ? 1 : 0 });
+}
+
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
