@@ -31,9 +31,7 @@ _FITTING = (
     "SELECT updated_at, summary FROM json_each(?1) JOIN sessions ON sessions.id = value "
     "WHERE archived = ?2 AND (?3 IS NULL OR workspace_id = ?3) ORDER BY json_each.key"
 )
-_PASSAGES = (
-    "SELECT kind, snippet(words, 2, '', '', '…', 24) FROM words WHERE words MATCH ? AND rowid = ?"
-)
+_PASSAGES = "SELECT kind, snippet(words, 2, '', '', '…', 24) FROM words WHERE words MATCH ? AND rowid = ?"
 _MOST_PASSAGES = 50
 _LAST_ROW = 1 << 62
 _FEWEST_ROWS, _MOST_ROWS = 200, 20_000
@@ -185,7 +183,9 @@ class SessionStore:
                 if row is not None and row[0] != "title":
                     passage = readable(row[1])
                     break
-            shown.append(summary if passage is None else f'{summary[:-1]},"passage":{msgspec.json.encode(passage).decode()}}}')
+            shown.append(
+                summary if passage is None else f'{summary[:-1]},"passage":{msgspec.json.encode(passage).decode()}}}'
+            )
         return shown + page[_MOST_PASSAGES:]
 
     async def workspaces(self) -> set[str]:

@@ -87,7 +87,7 @@ def as_page(found: Conversation) -> bytes:
 
 
 def page_parts(found: Conversation) -> Iterator[str]:
-    """That form, message by message."""
+    """The same form, message by message."""
     yield f"# {found.title or 'Conversation'}\n\n{found.created or 'unknown'}, {found.id}\n"
     for message in found.messages:
         time = f" ({message.time})" if message.time else ""
@@ -104,7 +104,9 @@ def html_parts(found: Conversation) -> Iterator[str]:
     for message in found.messages:
         said = f"<h2>{_NAMED[message.role]} <time>{escape(message.time or '')}</time></h2>"
         # Markdown takes time that grows with the square of some texts.
-        text = markdown.render(message.text) if len(message.text) < _MOST_MARKED else f"<pre>{escape(message.text)}</pre>"
+        text = (
+            markdown.render(message.text) if len(message.text) < _MOST_MARKED else f"<pre>{escape(message.text)}</pre>"
+        )
         yield f'<article class="{message.role}">{said}\n{text}</article>\n'
 
 

@@ -123,7 +123,9 @@ def test_one_conversation_is_saved_as_a_file(make_person: MakePerson, tmp_path: 
     for action, ending in (("Save as Markdown", ".md"), ("Save as a web page", ".html")):
         with page.expect_download() as saving:
             act(page, beside(page), "A letter to the landlord", action)
-        assert re.fullmatch(rf"\d{{4}}-\d\d-\d\d-A-letter-to-the-landlord-\w+\{ending}", saving.value.suggested_filename)
+        assert re.fullmatch(
+            rf"\d{{4}}-\d\d-\d\d-A-letter-to-the-landlord-\w+\{ending}", saving.value.suggested_filename
+        )
         saving.value.save_as(tmp_path / f"saved{ending}")
         text = (tmp_path / f"saved{ending}").read_text()
         assert "Let us look at it together." in text

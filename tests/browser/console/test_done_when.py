@@ -271,7 +271,9 @@ def install_what_others_made(owner: Person, elsewhere: GitServer, folder: Path) 
 def stop_and_resume(owner: Person, second: Person) -> None:
     """One stops everything, the other one lets it work again."""
     page, other = owner.page, second.page
-    page.get_by_role("button", name=re.compile("^Stop (everything|all)$")).locator("visible=true").first.click(delay=1500)
+    page.get_by_role("button", name=re.compile("^Stop (everything|all)$")).locator("visible=true").first.click(
+        delay=1500
+    )
     expect(page.get_by_role("alert").get_by_text("Everything is stopped")).to_be_visible()
     expect(other.get_by_role("alert").get_by_text("Everything is stopped")).to_be_visible()
     other.get_by_role("button", name="Resume").click()

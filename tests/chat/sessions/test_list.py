@@ -224,7 +224,9 @@ async def test_an_index_from_before_is_divided_in_the_background(storage: Sessio
 
 async def test_pinned_ones_are_listed_by_themselves_and_stay_in_their_place(storage: SessionStorage) -> None:
     for day in (1, 2, 3):
-        await storage.add(f"day-{day}", at=f"2026-01-{day:02}T00:00:00.000Z", workspace_id="garden" if day == 1 else None)
+        await storage.add(
+            f"day-{day}", at=f"2026-01-{day:02}T00:00:00.000Z", workspace_id="garden" if day == 1 else None
+        )
     for name in ("day-1", "day-2"):
         assert (await storage.service.pin(name, True)).pinned is True
     assert await listed(storage) == ["day-3", "day-2", "day-1"]

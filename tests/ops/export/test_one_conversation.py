@@ -12,7 +12,9 @@ HOSTILE = "<script>alert(1)</script> [here](javascript:alert(1)) ![pixel](https:
 
 def conversation(*texts: str, title: str | None = "Peas & beans <b>") -> Any:
     """A conversation of a person and an agent, who take turns."""
-    session = Session(id="a1", created_at="2026-01-02T03:04:05.000Z", updated_at="2026-01-03T00:00:00.000Z", title=title)
+    session = Session(
+        id="a1", created_at="2026-01-02T03:04:05.000Z", updated_at="2026-01-03T00:00:00.000Z", title=title
+    )
     said = [
         Message(
             id=str(place),
