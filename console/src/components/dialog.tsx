@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { render } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { messages } from "~/text/messages";
 import { useAbove } from "~/state/above";
 import { dialogs } from "~/state/toasts";
@@ -24,7 +24,8 @@ export function Dialog({ title, onClose, children, actions, isWide }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();
   useAbove(true, onClose);
-  useEffect(() => {
+  // At once: a key that follows is meant for what is there then.
+  useLayoutEffect(() => {
     const shown = dialog.current;
     const before = document.activeElement;
     shown?.showModal();

@@ -87,7 +87,7 @@ def as_page(found: Conversation) -> bytes:
 
 
 def page_parts(found: Conversation) -> Iterator[str]:
-    """That form, message by message."""
+    """The same form, message by message."""
     yield f"# {found.title or 'Conversation'}\n\n{found.created or 'unknown'}, {found.id}\n"
     for message in found.messages:
         time = f" ({message.time})" if message.time else ""

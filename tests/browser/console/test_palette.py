@@ -1,6 +1,8 @@
 """One field over everything, and the keys that lead around."""
 
 import re
+from functools import partial
+from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
@@ -30,7 +32,12 @@ def furnished(computer: Computer) -> None:
     (computer.vault / "Notes" / "tides.md").write_text(f"The tides of {WORD}.\n")
     for part, found in (("brain", "results"), ("daily", "entries"), ("files", "results")):
         path = f"/api/{part}/search?q={WORD}"
-        wait_until(lambda path=path, found=found: furnishing.call(computer, "GET", path)[found], f"{part} is indexed")
+        wait_until(partial(found_at, computer, path, found), f"{part} is indexed")
+
+
+def found_at(computer: Computer, path: str, member: str) -> Any:
+    """The results of a search."""
+    return furnishing.call(computer, "GET", path)[member]
 
 
 def field(page: Page) -> Locator:
@@ -39,7 +46,7 @@ def field(page: Page) -> Locator:
 
 
 def group(page: Page, name: str) -> Locator:
-    """What was found of one kind."""
+    """The results of one kind."""
     return page.get_by_role("listbox").get_by_role("group", name=name).get_by_role("option")
 
 
@@ -49,7 +56,7 @@ def test_everything_that_has_the_word_is_found_and_opened(make_person: MakePerso
         ("Conversations", "#/chat/", f"How far is {WORD}?"),
         ("Journal", "#/journal/", f"We sailed around {WORD}."),
         ("People and things", "#/knowledge/entity/", f"Sailing to {WORD}"),
-        ("Files", "#/files/Notes", f"The tides of {WORD}."),
+        ("Files", "#/files/", WORD),
     ):
         page.keyboard.press("Control+K")
         expect(field(page)).to_be_focused()

@@ -31,7 +31,7 @@ const LONGEST_TEXT = 160;
 const short = (text: string) => plain(text.slice(0, 2 * LONGEST_TEXT)).slice(0, LONGEST_TEXT);
 const leadsTo = (address: string) => () => go(address);
 
-/** What the page knows by itself: it is there with the letter that is typed. */
+/** Results that the page knows by itself: they are there with the letter that is typed. */
 export function local(words: string): Partial<Record<Group, Found[]>> {
   return { commands: fitting(commands(), words), screens: fitting(allScreens(), words) };
 }

@@ -105,7 +105,7 @@ export default function Palette() {
   );
 }
 
-/** What is found for the words, group by group as it comes; a search that is not needed any more is broken off. */
+/** Results for the words, group by group as it comes; a search that is not needed any more is broken off. */
 function useAnswers(words: string): { answers: Answers; silent: Group[]; isSearching: boolean } {
   const [remote, setRemote] = useState<Answers>({});
   const [silent, setSilent] = useState<Group[]>([]);
