@@ -54,10 +54,10 @@ class Turns:
         turns = await self._store.newest(session, limit)
         numbers = {each.details.changes for each in turns if each.details.changes is not None}
         changes = await self._history.of_runs(session, numbers) if numbers else {}
-        ends = [*(each.began_at for each in turns[1:]), ""]
+        ends = [each.began_at for each in turns[1:]]
         return [
             self._shown(session, each, end, changes.get(each.details.changes or 0, []))
-            for each, end in zip(turns, ends, strict=True)
+            for each, end in zip(turns, [*ends, ""], strict=False)
         ]
 
     def _shown(self, session: str, turn: StoredTurn, end: str, changes: list[TurnChanges]) -> ShownTurn:

@@ -145,4 +145,5 @@ async def test_a_turn_is_known_after_the_server_was_killed(computer: Computer, a
         assert [each["state"] for each in turn["refused"]] == ["refused"]
         assert turn["output_tokens"] > 0
         assert (await client.delete(f"/api/chat/{session}")).is_success
-        assert (await client.get(f"/api/chat/{session}/turns")).json() == {"turns": []}
+        answer = await client.get(f"/api/chat/{session}/turns")
+        assert (answer.status_code, answer.json()) == (200, {"turns": []})
