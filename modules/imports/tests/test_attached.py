@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from imports.reading import export
 from reading_once import Read, read, uploaded
 
@@ -134,6 +135,7 @@ def test_an_export_that_is_imported_again_brings_the_files_that_an_earlier_versi
         assert [each["grows"] for each in later.conversations] == ([] if has_files else [3])
 
 
+@pytest.mark.long
 def test_one_file_that_a_million_messages_name_comes_up_to_a_limit(tmp_path: Path) -> None:
     many = [
         tree(node("a", None, text="?", metadata={"attachments": ATTACHED[:1]}), name=f"c-{n}", title=f"{n}")

@@ -210,6 +210,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("what", HOSTILE)
 def test_a_megabyte_of_anything_is_read_at_once(tmp_path: Path, what: str) -> None:
     text = HOSTILE[what]

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from reading_once import read
 from test_growing import Here
 
@@ -94,11 +95,13 @@ def deep(count: int, inner: str = '"text":"?"') -> bytes:
     return ('{"conversationId":"c","title":"Deep","messagesTree":[' + head + "]}" * count + "]}").encode()
 
 
+@pytest.mark.long
 def test_a_conversation_is_as_deep_as_it_is_long(tmp_path: Path) -> None:
     found = read(tmp_path, deep(20_000))
     assert (found.errors, len(found.said["Deep"])) == ([], 20_000)
 
 
+@pytest.mark.long
 def test_what_is_too_large_or_too_deep_is_refused_and_does_no_harm(tmp_path: Path) -> None:
     large = deep(300, '"text":"' + "x" * 200_000 + '"')
     arrays = b'{"conversationId":"c","messages":' + b"[" * 1_000_000 + b"]" * 1_000_000 + b"}"

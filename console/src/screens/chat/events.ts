@@ -106,7 +106,8 @@ function note(level: "plain" | "warning" | "danger", text: string): Extract<Part
 export function stored(session: string, messages: readonly Schema<"Message">[]): Message[] {
   const found: Message[] = [];
   for (const [index, message] of messages.entries()) {
-    const blocks = message.said === undefined ? message.content : [{ type: "text" as const, text: message.said }];
+    const said = message.said ? [{ type: "text" as const, text: message.said }] : [];
+    const blocks = message.said === undefined ? message.content : said;
     const parts = blocks.map((block): Part => {
       if (block.type === "text") return { kind: "text", text: block.text };
       return { kind: "tool", id: block.id, name: block.name, input: block.input, result: block.result, isError: block.isError };
