@@ -92,7 +92,7 @@ export function actor(kind: string, name: string, titles: Titles): string {
   return name && name !== "None" ? name : t("computer");
 }
 
-/** What a record says, in one sentence. */
+/** A record in one sentence. */
 export function sentence(record: AuditRecord, titles: Titles): string {
   const { event_type, target_module, target_endpoint, tool, summary, duration_ms } = record;
   const key = event_type === "hook" ? "hook_run" : event_type;
