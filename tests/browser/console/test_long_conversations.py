@@ -72,7 +72,6 @@ def test_all_of_a_conversation_is_searched(page: Page) -> None:
     page.get_by_role("button", name="Next match").click()
     expect(page.get_by_role("status").filter(has_text="1 of 11")).to_be_visible()
     expect(page.get_by_role("log").get_by_text("Word 12", exact=True)).to_be_in_viewport()
-    page.keyboard.press("Escape")
     page.get_by_role("button", name="Close the search").click()
     expect(page.get_by_role("searchbox")).to_have_count(0)
 

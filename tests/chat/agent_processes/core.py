@@ -35,6 +35,7 @@ from parachute.chat.repositories.store import RepositoryDecisions, create_reposi
 from parachute.chat.runs import store as run_store
 from parachute.chat.runs.active import ActiveRuns
 from parachute.chat.runs.admission import Admission
+from parachute.chat.runs.branching import Branching
 from parachute.chat.runs.person_preparation import PersonPreparation
 from parachute.chat.runs.preparation import AgentServices, ProposingTools, ReadingTools
 from parachute.chat.runs.prewarming import Prewarming
@@ -45,6 +46,7 @@ from parachute.chat.runs.turn import TurnServices
 from parachute.chat.runs.turn_store import TurnStore
 from parachute.chat.runs.turns import Turns
 from parachute.chat.sessions import migrations
+from parachute.chat.sessions.copying import Beginnings
 from parachute.chat.sessions.endings import Endings
 from parachute.chat.sessions.service import Sessions
 from parachute.chat.sessions.store import SessionStore
@@ -268,7 +270,8 @@ async def core(
         prewarming = Prewarming(agents, preparation, pool, knowledge)
         turns = Turns(TurnStore(run_rows), changes.history, networks)
         turn = TurnServices(agents, preparation, pool, events, audit, inbox, turns)
-        admission = Admission(agents, workspaces, hooks)
+        branching = Branching(sessions, agents.contexts, Beginnings(vault, transcripts))
+        admission = Admission(agents, workspaces, hooks, branching)
         runs = Runs(turn, run_store.RunStore(run_rows), admission, prewarming, active, lambda session: None)
         await runs.start()
         stack.push_async_callback(runs.close)

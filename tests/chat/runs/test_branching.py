@@ -20,7 +20,7 @@ class Branches:
         self._client = client
 
     async def messages(self, session: str) -> list[dict[str, Any]]:
-        """What is shown of a conversation."""
+        """The messages that are shown of a conversation."""
         found: list[dict[str, Any]] = (await self._client.get(f"/api/chat/{session}")).json()["messages"]
         return found
 
