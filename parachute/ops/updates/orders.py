@@ -10,6 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 
 import parachute
+from parachute.base.clock import SYSTEM, Clock
 from parachute.base.disk_errors import DiskFull
 from parachute.base.errors import Conflict, ParachuteError, Unavailable
 from parachute.config.settings.home import Home
@@ -44,8 +45,9 @@ class Situation(Struct, frozen=True):
 class Orders:
     """Orders about the updates of one installation."""
 
-    def __init__(self, home: Home) -> None:
+    def __init__(self, home: Home, clock: Clock = SYSTEM) -> None:
         self._home = home
+        self._clock = clock
         self._journal = Journal(home.root)
 
     async def situation(self) -> Situation:
@@ -123,7 +125,7 @@ class Orders:
         with contextlib.suppress(TimeoutError):  # its end is told later
             async with asyncio.timeout(_CANCEL_SECONDS):
                 while await asyncio.to_thread(self._journal.is_held):
-                    await asyncio.sleep(_POLL_SECONDS)
+                    await self._clock.sleep(_POLL_SECONDS)
 
     def _check_room(self) -> None:
         free = shutil.disk_usage(self._home.root).free
