@@ -80,7 +80,7 @@ const SESSION = /^[0-9a-f]{8}-[0-9a-f-]{27}$/;
 /** The name of a conversation by its id, for people; nothing for one that is gone. */
 export type Titles = ReadonlyMap<string, string>;
 
-/** Whoever did something, in words. */
+/** Name the one who did something. */
 export function actor(kind: string, name: string, titles: Titles): string {
   const session = SESSION.exec(name.split("/")[0] ?? "")?.[0];
   const title = session && titles.get(session);
@@ -92,7 +92,7 @@ export function actor(kind: string, name: string, titles: Titles): string {
   return name && name !== "None" ? name : t("computer");
 }
 
-/** A record in one sentence. */
+/** Tell a record in one sentence. */
 export function sentence(record: AuditRecord, titles: Titles): string {
   const { event_type, target_module, target_endpoint, tool, summary, duration_ms } = record;
   const key = event_type === "hook" ? "hook_run" : event_type;
