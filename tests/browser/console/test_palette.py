@@ -86,7 +86,7 @@ def test_by_keyboard_alone_to_a_screen_a_setting_and_a_command(make_person: Make
     page.keyboard.press("Enter")
     expect(page.locator("html")).to_have_attribute("data-appearance", "dark")
     page.keyboard.press("Control+K")
-    page.keyboard.type("agents.max")
+    page.keyboard.type("backup.rep")
     expect(group(page, "Settings").first).to_be_visible()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowUp")
