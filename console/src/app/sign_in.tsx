@@ -76,7 +76,7 @@ export function SignIn() {
       <h1>{t("title")}</h1>
       {program && (
         <>
-          <ol>
+          <ol class="steps">
             <li>{t("here_1")}</li>
             <li>
               {t("here_2")} <code>{`${program} open`}</code>

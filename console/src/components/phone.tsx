@@ -114,7 +114,7 @@ function Restarting() {
   return (
     <Notice>
       <div role="status">
-        <ol>
+        <ol class="steps">
           {STEPS.map((step) => (
             <li key={step}>{t(step)}</li>
           ))}
@@ -182,7 +182,7 @@ function Picture({ reach, onConnected, onClose }: { reach: Reach; onConnected: (
           onChange={setAddress}
         />
       )}
-      <p class="muted">{t("nothing_opens", { port: reach.port })}</p>
+      <p class="muted">{t("nothing_opens", { port: String(reach.port) })}</p>
       <div class="buttons">
         <Button label={t("close")} onPress={onClose} />
       </div>

@@ -16,7 +16,7 @@ PhoneDependency = Annotated[Phone, Depends(provided(Phone))]
 
 @router.get("")
 async def reach(service: PhoneDependency) -> Reach:
-    """Which devices reach this computer, at which addresses of its networks, and why the last change was taken back."""
+    """Devices that reach this computer, its addresses on their networks, and why the last change was taken back."""
     return await service.reach()
 
 

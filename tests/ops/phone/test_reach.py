@@ -47,7 +47,7 @@ def reach(computer: Computer) -> dict[str, Any]:
 
 
 def on(device: Device, url: str, body: str = "") -> Any:
-    """What a request from the device is answered."""
+    """The answer to a request of the device."""
     done = subprocess.run(
         [*device.prefix, "/usr/bin/env", "python3", "-c", PYTHON, url, body],
         capture_output=True,

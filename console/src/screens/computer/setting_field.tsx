@@ -63,7 +63,7 @@ function Typed({ setting, label, hint, onChange, reset }: Omit<Props, "onReset">
     hint,
     setting.kind === "list" && t("one_a_line"),
     setting.kind === "mapping" && t("names_a_line"),
-    isNumber && t("expects", { what: setting.expects }),
+    setting.kind === "list" && !setting.expects.startsWith("a list") && t("expects", { what: setting.expects }),
     setting.is_masked && t("masked"),
   ];
   return (
@@ -79,10 +79,12 @@ function Typed({ setting, label, hint, onChange, reset }: Omit<Props, "onReset">
         autocomplete="off"
         required={setting.is_masked}
       />
-      <div class="buttons">
-        {text !== before && <Button label={t("save")} kind="primary" submit />}
-        {reset}
-      </div>
+      {(text !== before || reset) && (
+        <div class="buttons">
+          {reset}
+          {text !== before && <Button label={t("save")} kind="primary" submit />}
+        </div>
+      )}
     </Form>
   );
 }

@@ -60,9 +60,7 @@ export function Settings({ search }: { search: string }) {
               </Empty>
             )}
             {shown.map(({ topic, members }) => (
-              <Section key={topic.key} title={topicTitle(topic)}>
-                <Members members={members} found={found} isAll={isSearching || isAll} />
-              </Section>
+              <Topic key={topic.key} title={topicTitle(topic)} members={members} found={found} isAll={isSearching || isAll} />
             ))}
           </>
         );
@@ -72,7 +70,7 @@ export function Settings({ search }: { search: string }) {
 }
 
 /** Settings of a topic; those that have their defaults are behind a button. */
-function Members({ members, found, isAll }: { members: Setting[]; found: Found; isAll: boolean }) {
+function Topic({ title, members, found, isAll }: { title: string; members: Setting[]; found: Found; isAll: boolean }) {
   const [isOpen, setOpen] = useState(false);
   const visible = isAll || isOpen ? members : members.filter(isChanged);
   const hidden = members.length - visible.length;
@@ -80,8 +78,9 @@ function Members({ members, found, isAll }: { members: Setting[]; found: Found; 
     const all = found.value;
     if (all) found.set({ ...all, settings: all.settings.map((each) => (each.name === changed.name ? changed : each)) });
   };
+  const more = hidden > 0 && <Button label={t("more_settings", { n: hidden })} kind="quiet" onPress={() => setOpen(true)} />;
   return (
-    <>
+    <Section title={title} actions={more}>
       {visible.length > 0 && (
         <ul class="computer-settings">
           {visible.map((setting) => (
@@ -89,11 +88,6 @@ function Members({ members, found, isAll }: { members: Setting[]; found: Found; 
           ))}
         </ul>
       )}
-      {hidden > 0 && (
-        <div class="buttons">
-          <Button label={t("more_settings", { n: hidden })} kind="quiet" onPress={() => setOpen(true)} />
-        </div>
-      )}
-    </>
+    </Section>
   );
 }

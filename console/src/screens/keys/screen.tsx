@@ -20,11 +20,11 @@ type Key = Schema<"ShownKey">;
 export default function Keys() {
   const isAdmin = may("auth", "admin");
   const [isAdding, setAdding] = useState(false);
-  const add = isAdmin && <Button label={t("add")} icon="plus" kind="primary" onPress={() => setAdding(true)} />;
+  const add = isAdmin && <Button label={t("add")} icon="plus" onPress={() => setAdding(true)} />;
   return (
     <Page title={t("title")} actions={add}>
-      <ThisBrowser />
       {isAdmin && <Phone />}
+      <ThisBrowser />
       {isAdmin && <Browsers />}
       {isAdmin && <KeyList />}
       {isAdding && <AddDevice onClose={() => setAdding(false)} />}
