@@ -11,7 +11,7 @@ WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-long test-rest test-stress golden test-deps test-first-run appliance appliance-image wheel deb oci lint format bench screenshots docs lock clean
+.PHONY: help run test test-long test-rest test-stress golden test-deps test-first-run appliance appliance-image wheel deb oci lint format bench screenshots languages docs lock clean
 
 help: ## List what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -88,6 +88,9 @@ bench: $(VENV)/.installed-development ## Measure the budgets of SPECIFICATION.md
 screenshots: $(VENV)/.installed-development $(CONSOLE) ## Take pictures of every screen of the console into build/screenshots (ARGS: screens)
 	$(BIN)/python -m tests.browser.console.screenshots $(ARGS)
 
+languages: $(VENV)/.installed-development ## Add new texts to the files in languages/, and drop those that are gone
+	console/build.sh $(BIN)/python languages
+
 docs: $(VENV)/.installed-development ## Build the documentation into build/docs, with the pictures of make screenshots
 	$(BIN)/python docs/build.py
 
@@ -104,7 +107,7 @@ lock: $(VENV)/.installed-development ## Lock the newest versions that pyproject.
 console/node_modules/axe-core: | $(VENV)/.installed-development
 	@console/build.sh $(BIN)/python check
 
-$(CONSOLE): $(shell find console -type f -not -path '*/node_modules/*' -not -path '*/.generated/*') | $(VENV)/bin/python
+$(CONSOLE): $(shell find console languages -type f -not -path '*/node_modules/*' -not -path '*/.generated/*') | $(VENV)/bin/python
 	@echo "Building the console ..."
 	@console/build.sh $(BIN)/python
 

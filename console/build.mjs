@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { initWasm, Resvg } from "@resvg/resvg-wasm";
 import { build } from "esbuild";
+import { codes, sentences, texts } from "./languages_read.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const source = join(here, "src");
@@ -48,6 +49,16 @@ const generated = {
         loader: "ts",
         resolveDir: source,
       };
+    });
+    // A language is there because its file is.
+    builder.onResolve({ filter: /^languages:|^(texts|sentences):/ }, ({ path }) => ({ path, namespace: "generated" }));
+    builder.onLoad({ filter: /^languages:all$/, namespace: "generated" }, async () => {
+      const entry = (code) => `${code}: { texts: () => import("texts:${code}"), sentences: () => import("sentences:${code}") }`;
+      return { contents: `export const LANGUAGES = { ${(await codes()).map(entry).join(", ")} };`, loader: "ts", resolveDir: source };
+    });
+    builder.onLoad({ filter: /^(texts|sentences):/, namespace: "generated" }, async ({ path }) => {
+      const [kind, code] = path.split(":");
+      return { contents: `export default ${JSON.stringify(await { texts, sentences }[kind](code))};`, loader: "js" };
     });
     // Every screen asks for what stands at the start, which is then one file: without this each part that some screens use
     // and others do not would be a file of its own, and twenty would be fetched before anything is shown.

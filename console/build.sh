@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Build the console into the package, with the npm of this machine or the one that PyPI has: build.sh PYTHON [check]
-# With `check` its types, texts and rules are checked as well.
+# Build the console into the package, with the npm of this machine or the one that PyPI has: build.sh PYTHON [check|languages]
+# With `check` its types, texts and rules are checked instead, with `languages` its texts are added to the files of ../languages.
 set -euo pipefail
 # Its path is as the caller's folder has it.
 program=$(command -v "$1")
@@ -17,10 +17,15 @@ fi
 
 install() { [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --silent "$@"; }
 
-if [ "${2:-}" = check ]; then
+if [ -n "${2:-}" ]; then
   [ -d node_modules/typescript ] || rm -rf node_modules
   install
   mkdir -p .generated
+  "$python" ../scripts/sentences > .generated/sentences.json
+fi
+if [ "${2:-}" = languages ]; then
+  node languages.mjs
+elif [ "${2:-}" = check ]; then
   "$python" ../scripts/describe_api > .generated/openapi.json
   node_modules/.bin/openapi-typescript .generated/openapi.json --output .generated/schema.d.ts >/dev/null
   npm run --silent check

@@ -9,7 +9,6 @@ const MOST_LINES = 400;
 const SPOKEN = new Set(["label", "title", "alt", "placeholder", "aria-label", "hint"]);
 
 const problems = [];
-const names = (text) => [...new Set(text.match(/\{\w+\}/g) ?? [])].sort().join();
 
 for (const entry of await readdir(join(here, "src"), { recursive: true, withFileTypes: true })) {
   if (!/\.(ts|tsx|css)$/.test(entry.name)) continue;
@@ -33,25 +32,9 @@ for (const entry of await readdir(join(here, "src"), { recursive: true, withFile
     if (ts.isIdentifier(node) && ["innerHTML", "outerHTML", "insertAdjacentHTML", "dangerouslySetInnerHTML", "eval"].includes(node.text)) {
       report(at(node), `${node.text} makes text of others a program`);
     }
-    if (ts.isCallExpression(node) && node.expression.getText() === "messages") checkTexts(node, report, at);
     ts.forEachChild(node, visit);
   };
   visit(source);
-}
-
-/** Every text is there in both languages, with the same names in braces. */
-function checkTexts(call, report, at) {
-  const languages = {};
-  for (const language of call.arguments[0]?.properties ?? []) {
-    languages[language.name.text] = new Map(
-      language.initializer.properties.map((each) => [each.name.text, [each, each.initializer.text ?? ""]]),
-    );
-  }
-  for (const [key, [node, text]] of languages.en ?? []) {
-    const other = languages.de?.get(key)?.[1];
-    if (other === undefined) report(at(node), `${key} has no German text`);
-    else if (names(text) !== names(other)) report(at(node), `${key} has other names in braces in German`);
-  }
 }
 
 for (const problem of problems) console.error(problem);

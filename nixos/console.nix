@@ -51,17 +51,20 @@ stdenvNoCC.mkDerivation {
   version = (lib.importTOML ../pyproject.toml).project.version;
 
   src = lib.fileset.toSource {
-    root = ../console;
+    root = ../.;
     fileset = lib.fileset.unions [
       ../console/build.mjs
+      ../console/languages_read.mjs
       ../console/package.json
       ../console/src
+      ../languages
     ];
   };
 
   nativeBuildInputs = [ nodejs ];
   buildPhase = ''
     runHook preBuild
+    cd console
     ${lib.concatStrings (lib.mapAttrsToList place (lib.filterAttrs fits lock.packages))}
     node build.mjs "$out"
     runHook postBuild

@@ -2,6 +2,7 @@
 import { render } from "preact";
 import "./app/confirm";
 import { App } from "./app/app";
+import { ready } from "./text/translations";
 
 const root = document.getElementById("root");
-if (root) render(<App />, root);
+void ready.then(() => root && render(<App />, root));

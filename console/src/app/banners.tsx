@@ -12,19 +12,11 @@ import { may } from "~/state/session";
 import { toast } from "~/state/toasts";
 import { messages, moment } from "~/text/messages";
 
-const t = messages({
-  en: {
-    stopped: "Everything is stopped since {time}. No agent works, and nothing is sent.",
-    resume: "Resume",
-    resumed: "Agents work again.",
-    away: "The computer does not answer. What you see is from before.",
-  },
-  de: {
-    stopped: "Seit {time} ist alles angehalten. Kein Agent arbeitet, und nichts wird gesendet.",
-    resume: "Weiter",
-    resumed: "Die Agenten arbeiten wieder.",
-    away: "Der Computer antwortet nicht. Was zu sehen ist, ist von vorher.",
-  },
+const t = messages("banners", {
+  stopped: "Everything is stopped since {time}. No agent works, and nothing is sent.",
+  resume: "Resume",
+  resumed: "Agents work again.",
+  away: "The computer does not answer. What you see is from before.",
 });
 
 export function Banners() {

@@ -10,19 +10,11 @@ import { explain } from "~/text/errors";
 import { messages } from "~/text/messages";
 import { proofOf } from "./sign_in";
 
-const t = messages({
-  en: {
-    title: "Is it you?",
-    text: "This decides about your whole computer. Type a code from another device that is signed in, from “parachute pair” on the computer, your key, or the password on your emergency kit.",
-    secret: "Code, key or password",
-    confirm: "Confirm",
-  },
-  de: {
-    title: "Bist du es?",
-    text: "Hier geht es um deinen ganzen Computer. Gib einen Code von einem anderen angemeldeten Gerät ein, einen von „parachute pair“ am Computer, deinen Schlüssel, oder das Passwort auf deinem Notfallblatt.",
-    secret: "Code, Schlüssel oder Passwort",
-    confirm: "Bestätigen",
-  },
+const t = messages("confirm", {
+  title: "Is it you?",
+  text: "This decides about your whole computer. Type a code from another device that is signed in, from “parachute pair” on the computer, your key, or the password on your emergency kit.",
+  secret: "Code, key or password",
+  confirm: "Confirm",
 });
 
 function Confirm({ close }: { close: (value?: boolean) => void }) {

@@ -11,29 +11,16 @@ import { Panic } from "~/components/panic";
 import { opened } from "./palette/open";
 import { together } from "./shortcuts";
 
-const t = messages({
-  en: {
-    navigation: "Screens",
-    skip: "Skip to the content",
-    more: "More",
-    search: "Search",
-    daily: "Every day",
-    agents: "Agents",
-    computer: "This computer",
-    waiting_one: "{n} waits",
-    waiting_other: "{n} wait",
-  },
-  de: {
-    navigation: "Ansichten",
-    skip: "Zum Inhalt springen",
-    more: "Mehr",
-    search: "Suche",
-    daily: "Jeden Tag",
-    agents: "Agenten",
-    computer: "Dieser Computer",
-    waiting_one: "{n} wartet",
-    waiting_other: "{n} warten",
-  },
+const t = messages("navigation", {
+  navigation: "Screens",
+  skip: "Skip to the content",
+  more: "More",
+  search: "Search",
+  daily: "Every day",
+  agents: "Agents",
+  computer: "This computer",
+  waiting_one: "{n} waits",
+  waiting_other: "{n} wait",
 });
 
 const IN_BAR = 4;

@@ -9,33 +9,18 @@ import { me, signIn, signInFirst } from "~/state/session";
 import { explain } from "~/text/errors";
 import { messages } from "~/text/messages";
 
-const t = messages({
-  en: {
-    title: "Sign in to your computer",
-    code: "Code or key",
-    here_1: "Open a terminal on this computer.",
-    here_2: "Type",
-    here_3: "The console opens, signed in. Without a desktop it prints a link; open that here.",
-    or_code: "Or sign in with a code",
-    code_hint: "A device that is signed in shows a code under “Keys and devices”. On the computer itself type: parachute pair",
-    sign_in: "Sign in",
-    first: "A new computer shows its key on its own screen.",
-    trust: "Trust this computer",
-    trust_why: "Once done, this browser encrypts what it sends, and lets the computer use the microphone and work offline.",
-  },
-  de: {
-    title: "An deinem Computer anmelden",
-    code: "Code oder Schlüssel",
-    here_1: "Öffne ein Terminal auf diesem Computer.",
-    here_2: "Gib ein",
-    here_3: "Die Konsole öffnet sich, angemeldet. Ohne Desktop nennt er einen Link; öffne ihn hier.",
-    or_code: "Oder melde dich mit einem Code an",
-    code_hint: "Ein angemeldetes Gerät zeigt einen Code unter „Schlüssel und Geräte“. Am Computer selbst: parachute pair",
-    sign_in: "Anmelden",
-    first: "Ein neuer Computer zeigt seinen Schlüssel auf dem eigenen Bildschirm.",
-    trust: "Diesem Computer vertrauen",
-    trust_why: "Danach verschlüsselt dieser Browser, was er sendet, und der Computer darf das Mikrofon benutzen und offline arbeiten.",
-  },
+const t = messages("sign_in", {
+  title: "Sign in to your computer",
+  code: "Code or key",
+  here_1: "Open a terminal on this computer.",
+  here_2: "Type",
+  here_3: "The console opens, signed in. Without a desktop it prints a link; open that here.",
+  or_code: "Or sign in with a code",
+  code_hint: "A device that is signed in shows a code under “Keys and devices”. On the computer itself type: parachute pair",
+  sign_in: "Sign in",
+  first: "A new computer shows its key on its own screen.",
+  trust: "Trust this computer",
+  trust_why: "Once done, this browser encrypts what it sends, and lets the computer use the microphone and work offline.",
 });
 
 const CODE = /^[0-9a-z]{4}[- ]?[0-9a-z]{4}$/i;

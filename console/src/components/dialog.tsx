@@ -8,7 +8,7 @@ import { Button } from "./button";
 import { useId } from "./ids";
 import { Toasts } from "./toasts";
 
-const t = messages({ en: { close: "Close", cancel: "Cancel" }, de: { close: "Schließen", cancel: "Abbrechen" } });
+const t = messages("dialog", { close: "Close", cancel: "Cancel" });
 
 interface Props {
   title: string;

@@ -1,6 +1,6 @@
 import { messages } from "~/text/messages";
 
-const t = messages({ en: { difference: "Difference" }, de: { difference: "Unterschied" } });
+const t = messages("difference", { difference: "Difference" });
 
 const MOST_LINES = 2000;
 

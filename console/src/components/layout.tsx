@@ -8,10 +8,7 @@ import { Button } from "./button";
 import { Panic } from "./panic";
 import { Icon, type IconName } from "./icons";
 
-const t = messages({
-  en: { again: "Try again", loading: "Loading", back: "Back" },
-  de: { again: "Noch einmal versuchen", loading: "Wird geladen", back: "Zurück" },
-});
+const t = messages("layout", { again: "Try again", loading: "Loading", back: "Back" });
 
 interface PageProps {
   title: string;

@@ -1,25 +1,15 @@
 /** Language and look of the console in this browser. */
-import { type Appearance, appearance, type Language, language } from "~/state/preferences";
+import { type Appearance, appearance, language, languages } from "~/state/preferences";
 import { messages } from "~/text/messages";
 import { Choice } from "./field";
 
-const t = messages({
-  en: {
-    title: "Language and look",
-    language: "Language",
-    appearance: "Appearance",
-    system: "As the device is set",
-    light: "Light",
-    dark: "Dark",
-  },
-  de: {
-    title: "Sprache und Aussehen",
-    language: "Sprache",
-    appearance: "Aussehen",
-    system: "Wie das Gerät eingestellt ist",
-    light: "Hell",
-    dark: "Dunkel",
-  },
+const t = messages("look", {
+  title: "Language and look",
+  language: "Language",
+  appearance: "Appearance",
+  system: "As the device is set",
+  light: "Light",
+  dark: "Dark",
 });
 
 export const lookTitle = () => t("title");
@@ -27,13 +17,10 @@ export const lookTitle = () => t("title");
 export function Look() {
   return (
     <>
-      <Choice<Language>
+      <Choice
         label={t("language")}
         value={language.value}
-        options={[
-          { value: "en", label: "English" },
-          { value: "de", label: "Deutsch" },
-        ]}
+        options={languages.map((code) => ({ value: code, label: new Intl.DisplayNames([code], { type: "language" }).of(code) ?? code }))}
         onChange={(value) => (language.value = value)}
       />
       <Choice<Appearance>

@@ -7,7 +7,7 @@ export interface Choice<T extends string> {
   label: string;
   icon: IconName;
   isDanger?: boolean;
-  /** It is what holds now. */
+  /** The choice of now. */
   isChosen?: boolean;
 }
 

@@ -9,25 +9,14 @@ import { confirm } from "./dialog";
 import { Icon } from "./icons";
 import { useId } from "./ids";
 
-const t = messages({
-  en: {
-    stop: "Stop everything",
-    stop_short: "Stop all",
-    now: "Stop now",
-    hold: "Hold the button for a second, or press it again.",
-    sure: "Stop everything?",
-    sure_text: "All agents end at once, and nothing is sent, until you tap Resume. What they have done stays.",
-    done: "All agents are stopped.",
-  },
-  de: {
-    stop: "Alles anhalten",
-    stop_short: "Anhalten",
-    now: "Jetzt anhalten",
-    hold: "Halte den Knopf eine Sekunde lang gedrückt, oder drücke ihn noch einmal.",
-    sure: "Alles anhalten?",
-    sure_text: "Alle Agenten enden sofort, und nichts wird gesendet, bis du auf „Weiter“ tippst. Was sie getan haben, bleibt.",
-    done: "Alle Agenten sind angehalten.",
-  },
+const t = messages("panic", {
+  stop: "Stop everything",
+  stop_short: "Stop all",
+  now: "Stop now",
+  hold: "Hold the button for a second, or press it again.",
+  sure: "Stop everything?",
+  sure_text: "All agents end at once, and nothing is sent, until you tap Resume. What they have done stays.",
+  done: "All agents are stopped.",
 });
 
 /** As long as its style shows, in milliseconds. */

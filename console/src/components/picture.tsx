@@ -2,7 +2,7 @@
 import { messages } from "~/text/messages";
 import { ask, Dialog } from "./dialog";
 
-const t = messages({ en: { enlarge: "Show {name} large" }, de: { enlarge: "{name} groß zeigen" } });
+const t = messages("picture", { enlarge: "Show {name} large" });
 
 interface Props {
   address: string;

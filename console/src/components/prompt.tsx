@@ -5,7 +5,7 @@ import { Button } from "./button";
 import { ask, Dialog } from "./dialog";
 import { Form, TextField } from "./field";
 
-const t = messages({ en: { cancel: "Cancel" }, de: { cancel: "Abbrechen" } });
+const t = messages("prompt", { cancel: "Cancel" });
 
 interface Props {
   title: string;

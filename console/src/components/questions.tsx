@@ -2,10 +2,7 @@
 import { messages } from "~/text/messages";
 import { TextField } from "./field";
 
-const t = messages({
-  en: { your_answer: "Your answer", other: "Something else" },
-  de: { your_answer: "Deine Antwort", other: "Etwas anderes" },
-});
+const t = messages("questions", { your_answer: "Your answer", other: "Something else" });
 
 export interface Question {
   question: string;

@@ -8,41 +8,22 @@ import { Difference } from "./difference";
 import { Icon, type IconName } from "./icons";
 import { Ago, Badge, Loaded, Notice } from "./layout";
 
-const t = messages({
-  en: {
-    create: "New: {name}",
-    update: "Update: {name}",
-    delete: "Delete: {name}",
-    link: "Link: {name}",
-    batch: "{name}",
-    unnamed: "without a name",
-    nothing: "The text stays as it is.",
-    instead: "Applied in other words than proposed.",
-    not_applied: "Not applied yet: {error}",
-    problem: "It cannot be applied now: {problem}",
-    from_web: "Something in it came from the web.",
-    from_remote_mcp: "Something in it came from an MCP server elsewhere.",
-    from_guest: "Something in it came from people who talk to a bot.",
-    from_import: "Something in it came from an import, or from a time of which nothing is known.",
-    from_untrusted_module: "Something in it came from a module that is not trusted.",
-  },
-  de: {
-    create: "Neu: {name}",
-    update: "Ändern: {name}",
-    delete: "Löschen: {name}",
-    link: "Verknüpfen: {name}",
-    batch: "{name}",
-    unnamed: "ohne Namen",
-    nothing: "Der Text bleibt, wie er ist.",
-    instead: "In anderen Worten übernommen als vorgeschlagen.",
-    not_applied: "Noch nicht übernommen: {error}",
-    problem: "Es kann jetzt nicht übernommen werden: {problem}",
-    from_web: "Etwas davon kommt aus dem Internet.",
-    from_remote_mcp: "Etwas davon kommt von einem MCP-Server anderswo.",
-    from_guest: "Etwas davon kommt von Leuten, die mit einem Bot sprechen.",
-    from_import: "Etwas davon kommt aus einem Import oder aus einer Zeit, von der nichts bekannt ist.",
-    from_untrusted_module: "Etwas davon kommt von einem Modul, dem nicht vertraut wird.",
-  },
+const t = messages("suggestion", {
+  create: "New: {name}",
+  update: "Update: {name}",
+  delete: "Delete: {name}",
+  link: "Link: {name}",
+  batch: "{name}",
+  unnamed: "without a name",
+  nothing: "The text stays as it is.",
+  instead: "Applied in other words than proposed.",
+  not_applied: "Not applied yet: {error}",
+  problem: "It cannot be applied now: {problem}",
+  from_web: "Something in it came from the web.",
+  from_remote_mcp: "Something in it came from an MCP server elsewhere.",
+  from_guest: "Something in it came from people who talk to a bot.",
+  from_import: "Something in it came from an import, or from a time of which nothing is known.",
+  from_untrusted_module: "Something in it came from a module that is not trusted.",
 });
 
 export type Suggestion = Schema<"ShownSuggestion">;

@@ -2,7 +2,7 @@ import { dismiss, toasts } from "~/state/toasts";
 import { messages } from "~/text/messages";
 import { Button } from "./button";
 
-const t = messages({ en: { dismiss: "Dismiss", notes: "Notes" }, de: { dismiss: "Ausblenden", notes: "Hinweise" } });
+const t = messages("toasts", { dismiss: "Dismiss", notes: "Notes" });
 
 export function Toasts() {
   return (

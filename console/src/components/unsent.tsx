@@ -4,29 +4,16 @@ import { ago, messages, moment } from "~/text/messages";
 import { Button } from "./button";
 import { confirm } from "./dialog";
 
-const t = messages({
-  en: {
-    entries: "Not sent yet",
-    entries_text: "It is kept on this device, and sent when the computer answers while this page is open.",
-    recording: "Recording, {time}",
-    broken_off: "It was broken off. Nothing is sent before you say so.",
-    send: "Send",
-    take_text: "Turn it into text",
-    delete: "Delete",
-    delete_title: "Delete it?",
-    delete_text: "It is nowhere but on this device.",
-  },
-  de: {
-    entries: "Noch nicht gesendet",
-    entries_text: "Es liegt auf diesem Gerät und wird gesendet, wenn der Computer antwortet, solange diese Seite offen ist.",
-    recording: "Aufnahme, {time}",
-    broken_off: "Sie wurde abgebrochen. Gesendet wird erst, wenn du es sagst.",
-    send: "Senden",
-    take_text: "In Text verwandeln",
-    delete: "Löschen",
-    delete_title: "Wirklich löschen?",
-    delete_text: "Es ist nirgends als auf diesem Gerät.",
-  },
+const t = messages("unsent", {
+  entries: "Not sent yet",
+  entries_text: "It is kept on this device, and sent when the computer answers while this page is open.",
+  recording: "Recording, {time}",
+  broken_off: "It was broken off. Nothing is sent before you say so.",
+  send: "Send",
+  take_text: "Turn it into text",
+  delete: "Delete",
+  delete_title: "Delete it?",
+  delete_text: "It is nowhere but on this device.",
 });
 
 export function Unsent({ kind, onSend }: { kind: Letter["kind"]; onSend: (letter: Letter) => Promise<unknown> }) {

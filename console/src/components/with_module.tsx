@@ -11,39 +11,21 @@ import { ask, Dialog } from "./dialog";
 import type { IconName } from "./icons";
 import { Empty, Loaded, Page } from "./layout";
 
-const t = messages({
-  en: {
-    install: "Install",
-    installed: "{name} is installed.",
-    read_first: "Read what it may do",
-    consent: "Install {name}?",
-    cancel: "Cancel",
-    not_installed: "{name} is not installed",
-    owner: "The owner of this computer can install it.",
-    off: "{name} is turned off",
-    off_text: "Nothing of it is lost. Turn it on to go on.",
-    turn_on: "Turn on",
-    turned_on: "{name} is on.",
-    waits: "{name} waits for you",
-    waits_text: "It has changed, or its files are not what you approved. Look at it before it runs.",
-    look: "Look at it",
-  },
-  de: {
-    install: "Installieren",
-    installed: "{name} ist installiert.",
-    read_first: "Lesen, was es darf",
-    consent: "{name} installieren?",
-    cancel: "Abbrechen",
-    not_installed: "{name} ist nicht installiert",
-    owner: "Wem dieser Computer gehört, kann es installieren.",
-    off: "{name} ist ausgeschaltet",
-    off_text: "Nichts davon ist verloren. Schalte es ein, um weiterzumachen.",
-    turn_on: "Einschalten",
-    turned_on: "{name} ist eingeschaltet.",
-    waits: "{name} wartet auf dich",
-    waits_text: "Es hat sich geändert, oder seine Dateien sind nicht die genehmigten. Sieh es an, bevor es läuft.",
-    look: "Ansehen",
-  },
+const t = messages("with_module", {
+  install: "Install",
+  installed: "{name} is installed.",
+  read_first: "Read what it may do",
+  consent: "Install {name}?",
+  cancel: "Cancel",
+  not_installed: "{name} is not installed",
+  owner: "The owner of this computer can install it.",
+  off: "{name} is turned off",
+  off_text: "Nothing of it is lost. Turn it on to go on.",
+  turn_on: "Turn on",
+  turned_on: "{name} is on.",
+  waits: "{name} waits for you",
+  waits_text: "It has changed, or its files are not what you approved. Look at it before it runs.",
+  look: "Look at it",
 });
 
 /** A module that came with the program. */

@@ -5,7 +5,7 @@ import { inbox } from "./inbox";
 import { registration } from "./kept";
 import { preference } from "./preferences";
 
-const t = messages({ en: { waits: "Waits for you" }, de: { waits: "Wartet auf dich" } });
+const t = messages("notifications", { waits: "Waits for you" });
 
 /** Browsers have notifications in a secure context alone. */
 export const canNotify = isSecureContext && "Notification" in window;

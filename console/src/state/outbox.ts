@@ -8,17 +8,10 @@ import { listen } from "./live";
 import { may } from "./session";
 import { toast } from "./toasts";
 
-const t = messages({
-  en: {
-    sent_one: "The entry that was kept on this device is in your journal.",
-    sent_other: "{n} entries that were kept on this device are in your journal.",
-    incomplete: "Not all of the recording has arrived.",
-  },
-  de: {
-    sent_one: "Der Eintrag, der auf diesem Gerät lag, steht im Tagebuch.",
-    sent_other: "{n} Einträge, die auf diesem Gerät lagen, stehen im Tagebuch.",
-    incomplete: "Die Aufnahme ist nicht ganz angekommen.",
-  },
+const t = messages("outbox", {
+  sent_one: "The entry that was kept on this device is in your journal.",
+  sent_other: "{n} entries that were kept on this device are in your journal.",
+  incomplete: "Not all of the recording has arrived.",
 });
 
 const PAUSE = 20_000;

@@ -1,7 +1,7 @@
 /** Preferences of this browser: language and appearance. Nothing secret is kept here. */
 import { effect, type Signal, signal } from "@preact/signals";
+import { LANGUAGES } from "languages:all";
 
-export type Language = "en" | "de";
 export type Appearance = "system" | "light" | "dark";
 
 function stored<T extends string>(name: string, allowed: readonly T[] | undefined, otherwise: T): T {
@@ -28,8 +28,10 @@ export function preference<T extends string>(name: string, allowed: readonly T[]
   return chosen;
 }
 
-const preferred: Language = navigator.languages.some((name) => name.startsWith("de")) ? "de" : "en";
-export const language = preference<Language>("language", ["en", "de"], preferred);
+/** Codes of the languages that there are; texts stand in the source in English. */
+export const languages = ["en", ...Object.keys(LANGUAGES)];
+const wanted = navigator.languages.map((name) => name.split("-", 1)[0] ?? name);
+export const language = preference("language", languages, wanted.find((code) => languages.includes(code)) ?? "en");
 export const appearance = preference<Appearance>("appearance", ["system", "light", "dark"], "system");
 
 effect(() => {

@@ -10,27 +10,15 @@ import { highlight } from "./highlight";
 import { messages } from "./messages";
 import { whenSeen } from "./seen";
 
-const t = messages({
-  en: {
-    code: "Code",
-    table: "Table",
-    diagram: "Diagram",
-    copy_code: "Copy the code",
-    copy_table: "Copy the table",
-    copied: "Copied.",
-    show_source: "Show the source",
-    show_diagram: "Show the diagram",
-  },
-  de: {
-    code: "Code",
-    table: "Tabelle",
-    diagram: "Diagramm",
-    copy_code: "Code kopieren",
-    copy_table: "Tabelle kopieren",
-    copied: "Kopiert.",
-    show_source: "Quelltext zeigen",
-    show_diagram: "Diagramm zeigen",
-  },
+const t = messages("blocks", {
+  code: "Code",
+  table: "Table",
+  diagram: "Diagram",
+  copy_code: "Copy the code",
+  copy_table: "Copy the table",
+  copied: "Copied.",
+  show_source: "Show the source",
+  show_diagram: "Show the diagram",
 });
 
 const MERMAID = "mermaid";

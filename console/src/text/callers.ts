@@ -1,10 +1,7 @@
 /** Callers, as records name them: a kind and a name. */
 import { messages } from "./messages";
 
-const t = messages({
-  en: { this_computer: "this computer", command_line: "command line" },
-  de: { this_computer: "dieser Computer", command_line: "Befehlszeile" },
-});
+const t = messages("callers", { this_computer: "this computer", command_line: "command line" });
 
 /** `local this computer` and the like in words; of devices only their name. */
 export function callerName(text: string): string {

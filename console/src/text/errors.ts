@@ -1,25 +1,19 @@
 /** Errors as sentences. */
 import { ApiError } from "~/api/client";
 import { messages } from "./messages";
+import { said } from "./server_sentences";
 
-const t = messages({
-  en: {
-    no_answer: "The computer does not answer. What is missing here comes when it does.",
-    not_sent: "The computer does not answer, so this may not have been done. Try again when it does.",
-    unknown: "Something went wrong in this page: {text}",
-  },
-  de: {
-    no_answer: "Der Computer antwortet nicht. Was hier fehlt, kommt, sobald er es tut.",
-    not_sent: "Der Computer antwortet nicht, darum ist es vielleicht nicht geschehen. Versuche es noch einmal, wenn er es tut.",
-    unknown: "In dieser Seite ging etwas schief: {text}",
-  },
+const t = messages("errors", {
+  no_answer: "The computer does not answer. What is missing here comes when it does.",
+  not_sent: "The computer does not answer, so this may not have been done. Try again when it does.",
+  unknown: "Something went wrong in this page: {text}",
 });
 
 /** The sentence for an error, with what to do next. */
 export function explain(error: unknown): string {
   if (error instanceof ApiError) {
     if (error.status === 0) return t(error.key === "not_sent" ? "not_sent" : "no_answer");
-    return error.hint ? `${error.message} ${error.hint}` : error.message;
+    return error.hint ? `${said(error.message)} ${said(error.hint)}` : said(error.message);
   }
   return t("unknown", { text: error instanceof Error ? error.message : String(error) });
 }

@@ -1,22 +1,32 @@
-/** Texts in English and German, kept beside the screen that shows them. */
+/** Texts of the console: English beside the screen that shows them, other languages in the files of `languages/`. */
 import { language } from "~/state/preferences";
+import { texts } from "./translations";
 
 type Values = Record<string, string | number>;
 
 /** The function that a screen translates with; `{name}` is filled in, and `n` chooses between KEY_one and KEY_other. */
-export function messages<K extends string>(texts: { en: Record<K, string>; de: Record<NoInfer<K>, string> }) {
+export function messages<K extends string>(screen: string, english: Record<K, string>) {
   return (key: K | Plural<K>, values: Values = {}): string => {
-    const table = texts[language.value] as Record<string, string>;
+    const translated = texts.value[screen] ?? {};
     const rule = typeof values.n === "number" ? plural().select(values.n) : "";
-    const text = table[`${key}_${rule}`] ?? table[`${key}_other`] ?? table[key] ?? key;
-    return text.replace(/\{(\w+)\}/g, (whole, name: string) => {
-      const value = values[name];
-      return value === undefined ? whole : typeof value === "number" ? number(value) : value;
-    });
+    const forms = typeof values.n === "number" ? [`${key}_${rule}`, `${key}_other`, key] : [key];
+    const text = found(translated, forms) ?? found(english, forms) ?? key;
+    return filled(text, values);
   };
 }
 
 type Plural<K extends string> = K extends `${infer Stem}_other` ? Stem : never;
+
+function found(table: Record<string, string>, forms: string[]): string | undefined {
+  return forms.map((form) => table[form]).find((text) => text !== undefined);
+}
+
+function filled(text: string, values: Values): string {
+  return text.replace(/\{(\w+)\}/g, (whole, name: string) => {
+    const value = values[name];
+    return value === undefined ? whole : typeof value === "number" ? number(value) : value;
+  });
+}
 
 const plural = () => new Intl.PluralRules(language.value);
 

@@ -1,10 +1,7 @@
 /** Check boxes and footnotes of a text, as a person and a screen reader use them. */
 import { messages } from "./messages";
 
-const t = messages({
-  en: { done: "Done", open: "Open", note: "Footnote {n}", back: "Back to the text of footnote {n}" },
-  de: { done: "Erledigt", open: "Offen", note: "Fußnote {n}", back: "Zurück zum Text der Fußnote {n}" },
-});
+const t = messages("notes", { done: "Done", open: "Open", note: "Footnote {n}", back: "Back to the text of footnote {n}" });
 
 export function finishNotes(root: ParentNode): void {
   for (const box of root.querySelectorAll("input")) {

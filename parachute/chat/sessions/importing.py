@@ -147,5 +147,5 @@ class ImportedSessions:
 
 
 def _counted(session: Session) -> dict[str, object]:
-    """What is known of the messages that an import brought."""
+    """Number and fingerprint of the messages that an import brought."""
     return {name: session.metadata[IMPORT].get(name) for name in ("messages", "fingerprint")}

@@ -3,29 +3,16 @@ import { Details } from "~/components/details";
 import { messages, moment } from "~/text/messages";
 import { type BodyProps, type Card, part, Whole } from "../card";
 
-const t = messages({
-  en: {
-    sentence: "The module {module} wants to run its agent {agent} in a sandbox.",
-    sentence_direct: "The module {module} wants to run its agent {agent} without a sandbox, with all of your rights.",
-    until: "It waits until {time}.",
-    rights: "What it may do",
-    read: "Read what it is told",
-    label_allow: "Allow this run",
-    label_deny: "Refuse",
-    done_allow: "{agent} runs.",
-    done_deny: "{agent} does not run.",
-  },
-  de: {
-    sentence: "Das Modul {module} möchte seinen Agenten {agent} in einer Sandbox laufen lassen.",
-    sentence_direct: "Das Modul {module} möchte seinen Agenten {agent} ohne Sandbox und mit all deinen Rechten laufen lassen.",
-    until: "Es wartet bis {time}.",
-    rights: "Was er darf",
-    read: "Lesen, was er tun soll",
-    label_allow: "Diesen Lauf erlauben",
-    label_deny: "Ablehnen",
-    done_allow: "{agent} läuft.",
-    done_deny: "{agent} läuft nicht.",
-  },
+const t = messages("inbox_cards_agent_run", {
+  sentence: "The module {module} wants to run its agent {agent} in a sandbox.",
+  sentence_direct: "The module {module} wants to run its agent {agent} without a sandbox, with all of your rights.",
+  until: "It waits until {time}.",
+  rights: "What it may do",
+  read: "Read what it is told",
+  label_allow: "Allow this run",
+  label_deny: "Refuse",
+  done_allow: "{agent} runs.",
+  done_deny: "{agent} does not run.",
 });
 
 const SAID = ["request", "module", "agent", "prompt", "session_id", "until"];

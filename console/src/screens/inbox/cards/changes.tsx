@@ -4,27 +4,15 @@ import { Difference } from "~/components/difference";
 import { messages } from "~/text/messages";
 import { asker, type BodyProps, type Card, part } from "../card";
 
-const t = messages({
-  en: {
-    sentence: "The agent in “{source}” wants to change {what} in {project}.",
-    files_one: "{n} file",
-    files_other: "{n} files",
-    more: "{n} more",
-    label_apply: "Apply",
-    label_throw_away: "Discard",
-    done_apply: "{what}: applied to {project}.",
-    done_throw_away: "{project} stays as it is.",
-  },
-  de: {
-    sentence: "Der Agent in „{source}“ möchte {what} in {project} ändern.",
-    files_one: "{n} Datei",
-    files_other: "{n} Dateien",
-    more: "{n} weitere",
-    label_apply: "Übernehmen",
-    label_throw_away: "Verwerfen",
-    done_apply: "{what}: in {project} übernommen.",
-    done_throw_away: "{project} bleibt, wie es ist.",
-  },
+const t = messages("inbox_cards_changes", {
+  sentence: "The agent in “{source}” wants to change {what} in {project}.",
+  files_one: "{n} file",
+  files_other: "{n} files",
+  more: "{n} more",
+  label_apply: "Apply",
+  label_throw_away: "Discard",
+  done_apply: "{what}: applied to {project}.",
+  done_throw_away: "{project} stays as it is.",
 });
 
 type Held = { path: string; added: number | null; removed: number | null; why: string };

@@ -2,19 +2,11 @@
 import { messages } from "~/text/messages";
 import { type Card, part, TextChange } from "../card";
 
-const t = messages({
-  en: {
-    sentence: "The agent {name} is new or has changed; conversations with your own rights leave it out until you approve it.",
-    read: "Read the agent",
-    label_approve: "Approve",
-    done_approve: "The agent {name} is approved.",
-  },
-  de: {
-    sentence: "Der Agent {name} ist neu oder geändert; Gespräche mit deinen eigenen Rechten lassen ihn weg, bis du ihn genehmigst.",
-    read: "Den Agenten lesen",
-    label_approve: "Genehmigen",
-    done_approve: "Der Agent {name} ist genehmigt.",
-  },
+const t = messages("inbox_cards_chat_agent", {
+  sentence: "The agent {name} is new or has changed; conversations with your own rights leave it out until you approve it.",
+  read: "Read the agent",
+  label_approve: "Approve",
+  done_approve: "The agent {name} is approved.",
 });
 
 export const card: Card = {

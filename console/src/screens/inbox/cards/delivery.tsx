@@ -2,23 +2,13 @@
 import { messages } from "~/text/messages";
 import { type BodyProps, type Card, part, Whole } from "../card";
 
-const t = messages({
-  en: {
-    sentence: "A message to {chat} on {platform} could not be delivered.",
-    label_retry: "Send again",
-    label_discard: "Delete",
-    done_retry: "The message is sent again.",
-    done_discard: "The message was deleted.",
-    all_retry: "Send all {n} messages again",
-  },
-  de: {
-    sentence: "Eine Nachricht an {chat} über {platform} konnte nicht zugestellt werden.",
-    label_retry: "Noch einmal senden",
-    label_discard: "Löschen",
-    done_retry: "Die Nachricht wird noch einmal gesendet.",
-    done_discard: "Die Nachricht wurde gelöscht.",
-    all_retry: "Alle {n} Nachrichten noch einmal senden",
-  },
+const t = messages("inbox_cards_delivery", {
+  sentence: "A message to {chat} on {platform} could not be delivered.",
+  label_retry: "Send again",
+  label_discard: "Delete",
+  done_retry: "The message is sent again.",
+  done_discard: "The message was deleted.",
+  all_retry: "Send all {n} messages again",
 });
 
 const Body = ({ item: { details } }: BodyProps) => (

@@ -3,23 +3,13 @@ import { to } from "~/state/router";
 import { messages } from "~/text/messages";
 import { type BodyProps, type Card, Files, part, Whole } from "../card";
 
-const t = messages({
-  en: {
-    sentence: "A hook wants to run at {event}, with your own rights.",
-    sentence_mistake: "Some hooks do not run: hooks.yaml has a mistake.",
-    read: "See what it runs",
-    mend: "Open the hooks",
-    label_approve: "Approve",
-    done_approve: "The hook is approved.",
-  },
-  de: {
-    sentence: "Ein Hook möchte bei {event} mit deinen eigenen Rechten laufen.",
-    sentence_mistake: "Einige Hooks laufen nicht: hooks.yaml hat einen Fehler.",
-    read: "Ansehen, was er ausführt",
-    mend: "Die Hooks öffnen",
-    label_approve: "Genehmigen",
-    done_approve: "Der Hook ist genehmigt.",
-  },
+const t = messages("inbox_cards_hook", {
+  sentence: "A hook wants to run at {event}, with your own rights.",
+  sentence_mistake: "Some hooks do not run: hooks.yaml has a mistake.",
+  read: "See what it runs",
+  mend: "Open the hooks",
+  label_approve: "Approve",
+  done_approve: "The hook is approved.",
 });
 
 const Body = ({ item: { details } }: BodyProps) => (

@@ -4,39 +4,21 @@ import { Facts } from "~/components/layout";
 import { messages } from "~/text/messages";
 import { type BodyProps, type Card, Files, part, Whole } from "../card";
 
-const t = messages({
-  en: {
-    sentence_local: "The MCP server {server} wants to run on this computer.",
-    sentence_remote: "Agents want to use the MCP server {server} at {address}.",
-    sentence_words: "The MCP server {server} says something new about its tools; agents do not use it until you approve.",
-    sentence_login: "The MCP server {server} wants you to sign in at {address}.",
-    read: "Read it",
-    environment: "Environment",
-    headers: "Headers",
-    secrets: "Secrets that it is given",
-    hosts: "Hosts that it may reach",
-    folders: "Folders that it may write",
-    label_approve: "Approve",
-    label_sign_in: "Sign in",
-    done_approve: "{server} is approved.",
-    done_sign_in: "The link for signing in to {server} is ready.",
-  },
-  de: {
-    sentence_local: "Der MCP-Server {server} möchte auf diesem Computer laufen.",
-    sentence_remote: "Agenten möchten den MCP-Server {server} bei {address} benutzen.",
-    sentence_words: "Der MCP-Server {server} beschreibt seine Werkzeuge neu; Agenten benutzen ihn erst, wenn du zustimmst.",
-    sentence_login: "Der MCP-Server {server} möchte, dass du dich bei {address} anmeldest.",
-    read: "Lesen",
-    environment: "Umgebung",
-    headers: "Kopfzeilen",
-    secrets: "Geheimnisse, die er bekommt",
-    hosts: "Rechner, die er erreichen darf",
-    folders: "Ordner, in die er schreiben darf",
-    label_approve: "Genehmigen",
-    label_sign_in: "Anmelden",
-    done_approve: "{server} ist genehmigt.",
-    done_sign_in: "Der Link zum Anmelden bei {server} ist bereit.",
-  },
+const t = messages("inbox_cards_mcp_server", {
+  sentence_local: "The MCP server {server} wants to run on this computer.",
+  sentence_remote: "Agents want to use the MCP server {server} at {address}.",
+  sentence_words: "The MCP server {server} says something new about its tools; agents do not use it until you approve.",
+  sentence_login: "The MCP server {server} wants you to sign in at {address}.",
+  read: "Read it",
+  environment: "Environment",
+  headers: "Headers",
+  secrets: "Secrets that it is given",
+  hosts: "Hosts that it may reach",
+  folders: "Folders that it may write",
+  label_approve: "Approve",
+  label_sign_in: "Sign in",
+  done_approve: "{server} is approved.",
+  done_sign_in: "The link for signing in to {server} is ready.",
 });
 
 const LISTS = ["environment", "headers", "secrets", "hosts", "folders"] as const;

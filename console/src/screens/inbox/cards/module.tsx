@@ -5,25 +5,14 @@ import { useResource } from "~/state/resource";
 import { messages } from "~/text/messages";
 import { type BodyProps, type Card, part, Whole } from "../card";
 
-const t = messages({
-  en: {
-    sentence: "The module {module} is not the one that you approved, and does not run until you approve it.",
-    sentence_staged: "A module from {source} wants to be installed.",
-    read: "See what it may do",
-    label_approve: "Approve",
-    label_reject: "Reject",
-    done_approve: "The module is approved.",
-    done_reject: "The module was not installed.",
-  },
-  de: {
-    sentence: "Das Modul {module} ist nicht das, das du genehmigt hast, und läuft erst, wenn du es genehmigst.",
-    sentence_staged: "Ein Modul aus {source} möchte installiert werden.",
-    read: "Ansehen, was es darf",
-    label_approve: "Genehmigen",
-    label_reject: "Ablehnen",
-    done_approve: "Das Modul ist genehmigt.",
-    done_reject: "Das Modul wurde nicht installiert.",
-  },
+const t = messages("inbox_cards_module", {
+  sentence: "The module {module} is not the one that you approved, and does not run until you approve it.",
+  sentence_staged: "A module from {source} wants to be installed.",
+  read: "See what it may do",
+  label_approve: "Approve",
+  label_reject: "Reject",
+  done_approve: "The module is approved.",
+  done_reject: "The module was not installed.",
 });
 
 const named = (approval: unknown) => String(approval).split("/")[3] ?? "";

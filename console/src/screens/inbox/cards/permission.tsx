@@ -3,31 +3,17 @@ import { Details } from "~/components/details";
 import { messages } from "~/text/messages";
 import { asker, type BodyProps, type Card, part, Whole } from "../card";
 
-const t = messages({
-  en: {
-    sentence_run: "The agent in “{source}” wants to run {what}.",
-    sentence_read: "The agent in “{source}” wants to read {what}.",
-    sentence_change: "The agent in “{source}” wants to change {what}.",
-    sentence_use: "The agent in “{source}” wants to use {what}.",
-    label_allow: "Allow once",
-    label_allow_grant: "Allow {grant} in this conversation",
-    label_deny: "Refuse",
-    done_allow: "Allowed once: {what}.",
-    done_allow_grant: "Allowed in this conversation: {grant}.",
-    done_deny: "Refused: {what}.",
-  },
-  de: {
-    sentence_run: "Der Agent in „{source}“ möchte {what} ausführen.",
-    sentence_read: "Der Agent in „{source}“ möchte {what} lesen.",
-    sentence_change: "Der Agent in „{source}“ möchte {what} ändern.",
-    sentence_use: "Der Agent in „{source}“ möchte {what} benutzen.",
-    label_allow: "Einmal erlauben",
-    label_allow_grant: "{grant} in diesem Gespräch erlauben",
-    label_deny: "Ablehnen",
-    done_allow: "Einmal erlaubt: {what}.",
-    done_allow_grant: "In diesem Gespräch erlaubt: {grant}.",
-    done_deny: "Abgelehnt: {what}.",
-  },
+const t = messages("inbox_cards_permission", {
+  sentence_run: "The agent in “{source}” wants to run {what}.",
+  sentence_read: "The agent in “{source}” wants to read {what}.",
+  sentence_change: "The agent in “{source}” wants to change {what}.",
+  sentence_use: "The agent in “{source}” wants to use {what}.",
+  label_allow: "Allow once",
+  label_allow_grant: "Allow {grant} in this conversation",
+  label_deny: "Refuse",
+  done_allow: "Allowed once: {what}.",
+  done_allow_grant: "Allowed in this conversation: {grant}.",
+  done_deny: "Refused: {what}.",
 });
 
 type Wanted = { command?: string; file_path?: string };

@@ -3,21 +3,12 @@ import { type Question, Questions } from "~/components/questions";
 import { messages } from "~/text/messages";
 import { asker, type BodyProps, type Card } from "../card";
 
-const t = messages({
-  en: {
-    sentence: "The agent in “{source}” has a question.",
-    label_answer: "Answer",
-    label_skip: "Skip",
-    done_answer: "Your answer was sent.",
-    done_skip: "The agent goes on without an answer.",
-  },
-  de: {
-    sentence: "Der Agent in „{source}“ hat eine Frage.",
-    label_answer: "Antworten",
-    label_skip: "Überspringen",
-    done_answer: "Deine Antwort wurde gesendet.",
-    done_skip: "Der Agent macht ohne Antwort weiter.",
-  },
+const t = messages("inbox_cards_question", {
+  sentence: "The agent in “{source}” has a question.",
+  label_answer: "Answer",
+  label_skip: "Skip",
+  done_answer: "Your answer was sent.",
+  done_skip: "The agent goes on without an answer.",
 });
 
 const of = (details: Record<string, unknown>) => details.questions as Question[];

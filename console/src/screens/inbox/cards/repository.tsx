@@ -3,33 +3,18 @@ import { api } from "~/api/client";
 import { messages } from "~/text/messages";
 import { asker, type Card, part } from "../card";
 
-const t = messages({
-  en: {
-    sentence_push: "The agent of {workspace} wants to push to {repository}.",
-    sentence_fetch: "The agent of {workspace} wants to fetch from {repository}.",
-    sentence_chat_push: "The agent in “{source}” wants to push to {repository}.",
-    sentence_chat_fetch: "The agent in “{source}” wants to fetch from {repository}.",
-    chats: "chats without a workspace",
-    label_once: "Allow for this conversation",
-    label_always: "Always in {place}",
-    label_never: "Never",
-    done_once: "{repository} is allowed for this conversation.",
-    done_always: "{repository} is always allowed in {place}.",
-    done_never: "{repository} is refused in {place}, and not asked about again.",
-  },
-  de: {
-    sentence_push: "Der Agent von {workspace} möchte Änderungen an {repository} senden.",
-    sentence_fetch: "Der Agent von {workspace} möchte {repository} abrufen.",
-    sentence_chat_push: "Der Agent in „{source}“ möchte Änderungen an {repository} senden.",
-    sentence_chat_fetch: "Der Agent in „{source}“ möchte {repository} abrufen.",
-    chats: "Chats ohne Workspace",
-    label_once: "Für dieses Gespräch erlauben",
-    label_always: "Immer in {place}",
-    label_never: "Nie",
-    done_once: "{repository} ist für dieses Gespräch erlaubt.",
-    done_always: "{repository} ist in {place} immer erlaubt.",
-    done_never: "{repository} ist in {place} gesperrt; du wirst nicht mehr gefragt.",
-  },
+const t = messages("inbox_cards_repository", {
+  sentence_push: "The agent of {workspace} wants to push to {repository}.",
+  sentence_fetch: "The agent of {workspace} wants to fetch from {repository}.",
+  sentence_chat_push: "The agent in “{source}” wants to push to {repository}.",
+  sentence_chat_fetch: "The agent in “{source}” wants to fetch from {repository}.",
+  chats: "chats without a workspace",
+  label_once: "Allow for this conversation",
+  label_always: "Always in {place}",
+  label_never: "Never",
+  done_once: "{repository} is allowed for this conversation.",
+  done_always: "{repository} is always allowed in {place}.",
+  done_never: "{repository} is refused in {place}, and not asked about again.",
 });
 
 export const card: Card = {

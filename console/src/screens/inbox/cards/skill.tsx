@@ -2,19 +2,11 @@
 import { messages } from "~/text/messages";
 import { type Card, part, TextChange } from "../card";
 
-const t = messages({
-  en: {
-    sentence: "The skill {name} is new or has changed; conversations with your own rights leave it out until you approve it.",
-    read: "Read the skill",
-    label_approve: "Approve",
-    done_approve: "The skill {name} is approved.",
-  },
-  de: {
-    sentence: "Der Skill {name} ist neu oder geändert; Gespräche mit deinen eigenen Rechten lassen ihn weg, bis du ihn genehmigst.",
-    read: "Den Skill lesen",
-    label_approve: "Genehmigen",
-    done_approve: "Der Skill {name} ist genehmigt.",
-  },
+const t = messages("inbox_cards_skill", {
+  sentence: "The skill {name} is new or has changed; conversations with your own rights leave it out until you approve it.",
+  read: "Read the skill",
+  label_approve: "Approve",
+  done_approve: "The skill {name} is approved.",
 });
 
 export const card: Card = {

@@ -3,21 +3,12 @@ import { to } from "~/state/router";
 import { messages } from "~/text/messages";
 import { type BodyProps, type Card, part } from "../card";
 
-const t = messages({
-  en: {
-    sentence_day: "{subject} has used {used} of {limit} today.",
-    sentence_month: "{subject} has used {used} of {limit} this month.",
-    computer: "This computer",
-    reached: "Nothing more is spent until you raise the limit or it starts again.",
-    mend: "Open costs and limits",
-  },
-  de: {
-    sentence_day: "{subject} hat heute {used} von {limit} verbraucht.",
-    sentence_month: "{subject} hat diesen Monat {used} von {limit} verbraucht.",
-    computer: "Dieser Computer",
-    reached: "Es wird nichts mehr ausgegeben, bis du die Grenze erhöhst oder sie neu beginnt.",
-    mend: "Kosten und Grenzen öffnen",
-  },
+const t = messages("inbox_cards_spending", {
+  sentence_day: "{subject} has used {used} of {limit} today.",
+  sentence_month: "{subject} has used {used} of {limit} this month.",
+  computer: "This computer",
+  reached: "Nothing more is spent until you raise the limit or it starts again.",
+  mend: "Open costs and limits",
 });
 
 export const card: Card = {

@@ -4,37 +4,20 @@ import { canTakeBack, type Suggestion, SuggestionBody } from "~/components/sugge
 import { messages } from "~/text/messages";
 import { type Card, part } from "../card";
 
-const t = messages({
-  en: {
-    sentence_create: "{who} suggests adding {name} to {module}.",
-    sentence_update: "{who} suggests changing {name} in {module}.",
-    sentence_delete: "{who} suggests deleting {name} from {module}.",
-    sentence_link: "{who} suggests linking {name} in {module}.",
-    sentence_batch: "Suggestions that belong together: {name}.",
-    conversation: "A conversation",
-    outside: "A chat of your bot",
-    label_approve: "Approve",
-    label_reject: "Reject",
-    done_approve: "{name}: approved.",
-    done_reject: "{name}: rejected.",
-    all_approve: "Approve all {n} suggestions",
-    all_reject: "Reject all {n} suggestions",
-  },
-  de: {
-    sentence_create: "{who} schlägt vor, {name} in {module} anzulegen.",
-    sentence_update: "{who} schlägt vor, {name} in {module} zu ändern.",
-    sentence_delete: "{who} schlägt vor, {name} in {module} zu löschen.",
-    sentence_link: "{who} schlägt vor, {name} in {module} zu verknüpfen.",
-    sentence_batch: "Vorschläge, die zusammengehören: {name}.",
-    conversation: "Ein Gespräch",
-    outside: "Ein Chat deines Bots",
-    label_approve: "Genehmigen",
-    label_reject: "Ablehnen",
-    done_approve: "{name}: genehmigt.",
-    done_reject: "{name}: abgelehnt.",
-    all_approve: "Alle {n} Vorschläge genehmigen",
-    all_reject: "Alle {n} Vorschläge ablehnen",
-  },
+const t = messages("inbox_cards_suggestion", {
+  sentence_create: "{who} suggests adding {name} to {module}.",
+  sentence_update: "{who} suggests changing {name} in {module}.",
+  sentence_delete: "{who} suggests deleting {name} from {module}.",
+  sentence_link: "{who} suggests linking {name} in {module}.",
+  sentence_batch: "Suggestions that belong together: {name}.",
+  conversation: "A conversation",
+  outside: "A chat of your bot",
+  label_approve: "Approve",
+  label_reject: "Reject",
+  done_approve: "{name}: approved.",
+  done_reject: "{name}: rejected.",
+  all_approve: "Approve all {n} suggestions",
+  all_reject: "Reject all {n} suggestions",
 });
 
 const of = (details: unknown) => details as Suggestion;

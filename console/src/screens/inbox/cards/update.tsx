@@ -3,19 +3,11 @@ import { to } from "~/state/router";
 import { messages } from "~/text/messages";
 import { type BodyProps, type Card, part, Whole } from "../card";
 
-const t = messages({
-  en: {
-    sentence: "{message}",
-    mend: "Open the updates",
-    label_hide: "Hide",
-    done_hide: "The message about the update is hidden.",
-  },
-  de: {
-    sentence: "{message}",
-    mend: "Die Aktualisierungen öffnen",
-    label_hide: "Ausblenden",
-    done_hide: "Die Meldung zur Aktualisierung ist ausgeblendet.",
-  },
+const t = messages("inbox_cards_update", {
+  sentence: "{message}",
+  mend: "Open the updates",
+  label_hide: "Hide",
+  done_hide: "The message about the update is hidden.",
 });
 
 const Body = ({ item: { details } }: BodyProps) => (
