@@ -4,8 +4,8 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.console import furnishing
-from tests.browser.console.conftest import at_both_sizes
-from tests.browser.console.people import Person
+from tests.browser.console.conftest import MakePerson, at_both_sizes
+from tests.browser.console.people import DESKTOP, Person
 from tests.chat.imports import exports
 from tests.support.computer import Computer
 
@@ -76,6 +76,6 @@ def test_all_of_a_conversation_is_searched(page: Page) -> None:
     expect(page.get_by_role("searchbox")).to_have_count(0)
 
 
-def test_the_cursor_is_in_the_message_on_a_desktop(person: Person) -> None:
-    page = person.open("chat")
+def test_the_cursor_is_in_the_message_on_a_desktop(make_person: MakePerson) -> None:
+    page = make_person(DESKTOP).open("chat")
     expect(page.get_by_label("Message", exact=True)).to_be_focused()
