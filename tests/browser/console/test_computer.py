@@ -73,7 +73,7 @@ def test_the_doctor_finds_mends_and_hides(make_person: MakePerson, computer: Com
     open_file = computer.home.root / "hooks.yaml"
     open_file.chmod(0o644)
     page = make_person(PHONE).open("computer/doctor")
-    expect(page.get_by_text("The doctor is looking at everything.")).to_have_count(0)
+    expect(page.get_by_text("Checking everything.")).to_have_count(0)
     page.get_by_role("button", name="Check again").click()
     problem = page.locator(".computer-problem").filter(has=page.get_by_role("button", name="Repair")).first
     problem.get_by_role("button", name="Hide").click()

@@ -38,15 +38,15 @@ def test_one_is_refused_one_stays_and_is_taken_back(
 ) -> None:
     person = make_person(PHONE, bypass_csp=True)
     page = person.open("computer/updates")
-    page.get_by_role("button", name="Update").click()
+    page.get_by_role("button", name="Check and update").click()
     expect(page.get_by_text("is no wheel of this program")).to_be_visible(timeout=MINUTES)
-    expect(page.get_by_text("Nothing has changed")).to_be_visible()
+    expect(page.get_by_text("Not updated.")).to_be_visible()
 
     source.unlink()
     changed(built(tmp_path), source.parent, MIGRATES)
-    page.get_by_role("button", name="Update").click()
+    page.get_by_role("button", name="Check and update").click()
     expect(page.get_by_text("It ends when it is asked to.")).to_be_visible(timeout=MINUTES)
-    expect(page.get_by_text("In place")).to_be_visible(timeout=MINUTES)
+    expect(page.get_by_text("Updated", exact=True)).to_be_visible(timeout=MINUTES)
     assert httpx2.get(f"{computer.url}/api/health", timeout=60, **PLAIN).json()["version"] == "0.2.0"
     assert violations(page) == []
 

@@ -37,7 +37,7 @@ async def test_one_subject_stops_at_its_limit_and_others_go_on(installation: Ins
     assert boat.problem is not None
     assert (boat.problem.code, "workspace:boat" in boat.problem.message) == ("billing_error", True)
     (item,) = await inbox.items()
-    assert item.details == {"is_reached": True}
+    assert item.details["is_reached"] is True
     # What is written down counts as what is in memory, and a limit that is raised holds at once.
     again = SpendingLimits(installation.database)
     await again.load()

@@ -106,9 +106,9 @@ async def test_the_limit_of_the_day(folder: Path, api: MessagesAPI) -> None:
         assert status.daily_spending_limit == 1.0
         assert "spending limit" in (status.limit_reached or "")
         (item,) = await SpendingSource(installation.gateway.spending, installation.gateway.limits).items()
-        assert (item.source, item.details, "of $1.00 of this day" in item.title) == (
+        assert (item.source, item.details["is_reached"], "of $1.00 of this day" in item.title) == (
             "computer",
-            {"is_reached": True},
+            True,
             True,
         )
         # Raised while everything runs, and not by a file with a mistake in it.
