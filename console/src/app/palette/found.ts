@@ -3,6 +3,7 @@ import { api } from "~/api/client";
 import type { IconName } from "~/components/icons";
 import { mayStop, askToStop } from "~/components/panic";
 import { screens } from "~/screens";
+import { passageOf, placeOf } from "~/screens/conversations/data";
 import { appearance } from "~/state/preferences";
 import { go, to } from "~/state/router";
 import { may } from "~/state/session";
@@ -81,12 +82,12 @@ export function sources(): Partial<Record<Group, Source>> {
 async function conversations(words: string, signal: AbortSignal): Promise<Found[]> {
   const query = { limit: MOST, search: words || undefined, passages: words ? true : undefined };
   const { sessions } = await api.get("/api/chat", { query, signal });
-  return sessions.map(({ id, title, passage, updatedAt }) => ({
-    id: `conversation-${id}`,
+  return sessions.map((session) => ({
+    id: `conversation-${session.id}`,
     icon: "chat",
-    title: title ?? t("untitled"),
-    text: passage ? short(passage) : moment(updatedAt),
-    run: leadsTo(to("chat", [id], passage ? { find: words } : {})),
+    title: session.title ?? t("untitled"),
+    text: passageOf(session).slice(0, LONGEST_TEXT) || moment(session.updatedAt),
+    run: leadsTo(placeOf(session, words)),
   }));
 }
 
@@ -129,7 +130,7 @@ async function files(words: string, signal: AbortSignal): Promise<Found[]> {
   const { results } = await api.get("/api/files/search", { query: { q: words, limit: MOST }, signal });
   return results.map(({ path, name, snippet }) => {
     const folders = path.split("/").slice(0, -1);
-    return { id: `file-${path}`, icon: "files", title: name, text: short(snippet), run: leadsTo(to("files", folders, { file: name })) };
+    return { id: `file-${path}`, icon: "files", title: name, text: short(snippet.replace(/^---\s[^]*?\s---\s/, "")), run: leadsTo(to("files", folders, { file: name })) };
   });
 }
 
