@@ -7,7 +7,7 @@ export interface Choice<T extends string> {
   label: string;
   icon: IconName;
   isDanger?: boolean;
-  /** It is what holds now. */
+  /** True for the one that holds now. */
   isChosen?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** What a turn has left: files that it changed, hosts that it was refused, what waits for a decision, and what it used. */
+/** Cards of a turn: files that it changed, hosts that it was refused, what waits for a decision, and what it used. */
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { api, type Schema } from "~/api/client";
@@ -76,7 +76,7 @@ function TurnCards({ session, turn, turns, onSend }: TurnProps) {
   );
 }
 
-/** What has come since a turn began belongs to it until the next one begins; what is older than all that are known belongs to the first. */
+/** True for what has come since a turn began and before the next one; what is older than all that are known belongs to the first. */
 function isOf(item: Item, turn: Turn, next: Turn | undefined, isFirst: boolean): boolean {
   const since = item.since ?? "";
   return (isFirst || since >= turn.began_at) && (!next || since < next.began_at);

@@ -18,7 +18,7 @@ interface Props {
 
 /** A folder that is not among the known ones. */
 const OTHER = "\0other";
-/** Where projects are in a vault. */
+/** The folder of projects in a vault. */
 const PROJECTS = "Projects";
 
 export function ConversationHeader({ conversation, beginning, onBeginning }: Props) {

@@ -1,4 +1,4 @@
-/** What the computer knows of the turns of a conversation, and which messages belong to each. */
+/** Turns of a conversation as the computer knows them, and the messages that belong to each. */
 import { useEffect, useMemo } from "preact/hooks";
 import { api, type Schema } from "~/api/client";
 import { listen } from "~/state/live";
