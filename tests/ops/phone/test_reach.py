@@ -41,9 +41,10 @@ def as_owner(computer: Computer, method: str, path: str, **fields: Any) -> httpx
 
 def reach(computer: Computer) -> dict[str, Any]:
     try:
-        return dict(as_owner(computer, "GET", "/api/phone").json())
+        answer = as_owner(computer, "GET", "/api/phone")
     except httpx2.TransportError:
         return {}  # it restarts
+    return dict(answer.json()) if answer.status_code == 200 else {}
 
 
 def on(device: Device, url: str, body: str = "") -> Any:
