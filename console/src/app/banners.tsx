@@ -16,7 +16,7 @@ const t = messages("banners", {
   stopped: "Everything is stopped since {time}. No agent works, and nothing is sent.",
   resume: "Resume",
   resumed: "Agents work again.",
-  away: "The computer does not answer. What you see is from before.",
+  away: "The computer does not answer. You see what was loaded last.",
 });
 
 export function Banners() {

@@ -11,8 +11,8 @@ import { messages } from "~/text/messages";
 import { proofOf } from "./sign_in";
 
 const t = messages("confirm", {
-  title: "Is it you?",
-  text: "This decides about your whole computer. Type a code from another device that is signed in, from “parachute pair” on the computer, your key, or the password on your emergency kit.",
+  title: "Confirm that it is you",
+  text: "This affects your whole computer. Type a code from another signed-in device or from “parachute pair” on the computer, your key, or the password on your emergency kit.",
   secret: "Code, key or password",
   confirm: "Confirm",
 });

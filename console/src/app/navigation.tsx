@@ -19,8 +19,8 @@ const t = messages("navigation", {
   daily: "Every day",
   agents: "Agents",
   computer: "This computer",
-  waiting_one: "{n} waits",
-  waiting_other: "{n} wait",
+  waiting_one: "{n} needs your decision",
+  waiting_other: "{n} need your decision",
 });
 
 const IN_BAR = 4;

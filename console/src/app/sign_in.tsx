@@ -20,7 +20,7 @@ const t = messages("sign_in", {
   sign_in: "Sign in",
   first: "A new computer shows its key on its own screen.",
   trust: "Trust this computer",
-  trust_why: "Once done, this browser encrypts what it sends, and lets the computer use the microphone and work offline.",
+  trust_why: "This browser then encrypts what it sends, and the computer can use the microphone and work offline.",
 });
 
 const CODE = /^[0-9a-z]{4}[- ]?[0-9a-z]{4}$/i;

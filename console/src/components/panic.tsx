@@ -15,7 +15,7 @@ const t = messages("panic", {
   now: "Stop now",
   hold: "Hold the button for a second, or press it again.",
   sure: "Stop everything?",
-  sure_text: "All agents end at once, and nothing is sent, until you tap Resume. What they have done stays.",
+  sure_text: "All agents stop at once, and nothing is sent, until you tap Resume. What they did stays.",
   done: "All agents are stopped.",
 });
 

@@ -15,15 +15,15 @@ const t = messages("suggestion", {
   link: "Link: {name}",
   batch: "{name}",
   unnamed: "without a name",
-  nothing: "The text stays as it is.",
-  instead: "Applied in other words than proposed.",
+  nothing: "The text does not change.",
+  instead: "Applied with another text than proposed.",
   not_applied: "Not applied yet: {error}",
-  problem: "It cannot be applied now: {problem}",
-  from_web: "Something in it came from the web.",
-  from_remote_mcp: "Something in it came from an MCP server elsewhere.",
-  from_guest: "Something in it came from people who talk to a bot.",
-  from_import: "Something in it came from an import, or from a time of which nothing is known.",
-  from_untrusted_module: "Something in it came from a module that is not trusted.",
+  problem: "Cannot be applied now: {problem}",
+  from_web: "Part of it came from the web.",
+  from_remote_mcp: "Part of it came from a remote MCP server.",
+  from_guest: "Part of it came from people who talk to a bot.",
+  from_import: "Part of it came from an import, or is of unknown origin.",
+  from_untrusted_module: "Part of it came from a module that is not trusted.",
 });
 
 export type Suggestion = Schema<"ShownSuggestion">;

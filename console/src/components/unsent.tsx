@@ -6,14 +6,14 @@ import { confirm } from "./dialog";
 
 const t = messages("unsent", {
   entries: "Not sent yet",
-  entries_text: "It is kept on this device, and sent when the computer answers while this page is open.",
+  entries_text: "Kept on this device, and sent when the computer answers while this page is open.",
   recording: "Recording, {time}",
-  broken_off: "It was broken off. Nothing is sent before you say so.",
+  broken_off: "The recording was interrupted. It is sent when you say so.",
   send: "Send",
-  take_text: "Turn it into text",
+  take_text: "Transcribe",
   delete: "Delete",
   delete_title: "Delete it?",
-  delete_text: "It is nowhere but on this device.",
+  delete_text: "It exists on this device only.",
 });
 
 export function Unsent({ kind, onSend }: { kind: Letter["kind"]; onSend: (letter: Letter) => Promise<unknown> }) {

@@ -14,18 +14,18 @@ import { Empty, Loaded, Page } from "./layout";
 const t = messages("with_module", {
   install: "Install",
   installed: "{name} is installed.",
-  read_first: "Read what it may do",
+  read_first: "What it may do",
   consent: "Install {name}?",
   cancel: "Cancel",
   not_installed: "{name} is not installed",
   owner: "The owner of this computer can install it.",
   off: "{name} is turned off",
-  off_text: "Nothing of it is lost. Turn it on to go on.",
+  off_text: "Its data is kept. Turn it on to continue.",
   turn_on: "Turn on",
   turned_on: "{name} is on.",
-  waits: "{name} waits for you",
-  waits_text: "It has changed, or its files are not what you approved. Look at it before it runs.",
-  look: "Look at it",
+  waits: "{name} needs your approval",
+  waits_text: "It has changed, or its files are not the ones you approved. Review it before it runs.",
+  look: "Review",
 });
 
 /** A module that came with the program. */

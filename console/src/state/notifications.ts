@@ -5,7 +5,7 @@ import { inbox } from "./inbox";
 import { registration } from "./kept";
 import { preference } from "./preferences";
 
-const t = messages("notifications", { waits: "Waits for you" });
+const t = messages("notifications", { waits: "Needs your decision" });
 
 /** Browsers have notifications in a secure context alone. */
 export const canNotify = isSecureContext && "Notification" in window;

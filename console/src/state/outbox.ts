@@ -9,9 +9,9 @@ import { may } from "./session";
 import { toast } from "./toasts";
 
 const t = messages("outbox", {
-  sent_one: "The entry that was kept on this device is in your journal.",
-  sent_other: "{n} entries that were kept on this device are in your journal.",
-  incomplete: "Not all of the recording has arrived.",
+  sent_one: "The entry that was kept on this device is now in your journal.",
+  sent_other: "{n} entries that were kept on this device are now in your journal.",
+  incomplete: "Part of the recording is missing.",
 });
 
 const PAUSE = 20_000;

@@ -4,8 +4,8 @@ import { messages } from "./messages";
 import { said } from "./server_sentences";
 
 const t = messages("errors", {
-  no_answer: "The computer does not answer. What is missing here comes when it does.",
-  not_sent: "The computer does not answer, so this may not have been done. Try again when it does.",
+  no_answer: "The computer does not answer. This page is complete again when it does.",
+  not_sent: "The computer does not answer, so this may not have been saved. Try again when it does.",
   unknown: "Something went wrong in this page: {text}",
 });
 

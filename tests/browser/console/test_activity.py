@@ -23,9 +23,9 @@ def house(computer: Computer, model: MessagesAPI) -> Household:
 @at_both_sizes
 def test_a_picture_and_a_table_say_the_same(person: Person, house: Household) -> None:
     page = person.open("activity")
-    page.get_by_text("For developers: requests between parts").click()
+    page.get_by_text("Calls between parts").click()
     expect(page.get_by_role("img", name="A picture of these requests")).to_be_visible()
-    table = page.get_by_role("region", name="For developers: requests between parts")
+    table = page.get_by_role("region", name="Calls between parts")
     expect(table.get_by_role("cell", name="This computer").first).to_be_visible()
     page.get_by_role("button", name="An hour").click()
     expect(page.get_by_role("button", name="An hour")).to_have_attribute("aria-pressed", "true")
@@ -43,10 +43,10 @@ def test_a_record_is_found_and_opened(person: Person, house: Household) -> None:
     expect(record).to_contain_text(house.session)
     page.keyboard.press("Escape")
     page.get_by_label("Name").fill("00000000-0000-4000-8000-000000000000")
-    expect(page.get_by_text("Nothing was done in this time.")).to_be_visible()
+    expect(page.get_by_text("Nothing happened in this time.")).to_be_visible()
 
 
 def test_nothing_was_altered(make_person: MakePerson, house: Household) -> None:
     page = make_person().open("activity")
-    page.get_by_role("button", name="Check that nothing was altered").click()
-    expect(page.get_by_text("All records are as they were written.")).to_be_visible()
+    page.get_by_role("button", name="Verify the records").click()
+    expect(page.get_by_text("No record was altered.")).to_be_visible()

@@ -70,7 +70,7 @@ def test_the_list_leads_to_conversations_and_can_be_hidden(make_person: MakePers
 
 def test_what_is_found_opens_at_its_place(make_person: MakePerson) -> None:
     page = make_person(DESKTOP).open("chat")
-    beside(page).get_by_label("Search in conversations").fill("Periwinkle")
+    beside(page).get_by_label("Search conversations").fill("Periwinkle")
     expect(beside(page).get_by_text("Question number 12 about the periwinkle")).to_be_visible()
     beside(page).get_by_role("link", name=LONG).click()
     sees_the_place(page)
@@ -78,7 +78,7 @@ def test_what_is_found_opens_at_its_place(make_person: MakePerson) -> None:
 
 def test_a_phone_finds_the_same_place(make_person: MakePerson) -> None:
     page = make_person(PHONE).open("conversations")
-    page.get_by_label("Search in conversations").fill("periwinkle")
+    page.get_by_label("Search conversations").fill("periwinkle")
     expect(page.get_by_text("Question number 12 about the periwinkle")).to_be_visible()
     page.get_by_role("link", name=LONG).click()
     sees_the_place(page)

@@ -145,7 +145,7 @@ def test_signing_in_to_a_server_elsewhere_and_out(make_person: MakePerson, house
         shown.get_by_role("button", name="Sign out").click()
         page.get_by_role("dialog", name="Sign out of elsewhere?").get_by_role("button", name="Sign out").click()
         expect(shown.get_by_role("button", name="Sign in")).to_be_visible()
-        expect(line.get_by_text("wants you to sign in")).to_be_attached()
+        expect(line.get_by_text("needs you to sign in")).to_be_attached()
         kept = json.loads((house.computer.home.root / "mcp-logins.json").read_text())
         assert [each["access"] for each in kept] == [None]
         # An open dialog would ask for what is gone.
@@ -188,7 +188,7 @@ def test_a_plugin_is_installed_approved_updated_and_removed(
     form.get_by_label("Address").fill(server.publish(made))
     form.get_by_role("button", name="Install").click()
     expect(form).to_have_count(0)
-    expect(page.get_by_text("programs wait for you")).to_be_visible()
+    expect(page.get_by_text("programs need your approval")).to_be_visible()
     page.get_by_role("button", name="demo", exact=True).click()
     shown = page.get_by_role("dialog", name="demo")
     expect(shown).to_contain_text("What it may do")
@@ -199,7 +199,7 @@ def test_a_plugin_is_installed_approved_updated_and_removed(
     )
     made.commit()
     server.publish(made)
-    shown.get_by_role("button", name="Look for an update").click()
+    shown.get_by_role("button", name="Check for an update").click()
     expect(shown).to_contain_text("Be cold.")
     shown.get_by_role("button", name="Update").click()
     expect(page.get_by_text("demo is up to date.")).to_be_visible()

@@ -154,7 +154,7 @@ def test_files_dropped_during_an_answer_wait_for_the_next_message(make_person: M
     )
     expect(page.locator(".composer .attachments li")).to_have_count(2)
     page.get_by_label("Message", exact=True).fill("One word more.")
-    page.get_by_role("button", name="Add to this turn").click()
+    page.get_by_role("button", name="Add to this answer").click()
     expect(page.get_by_text("One word more.")).to_be_visible()
     expect(page.locator(".composer .attachments li")).to_have_count(2)
     gate.open()

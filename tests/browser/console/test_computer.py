@@ -65,7 +65,7 @@ def test_stopping_everything_and_letting_it_work_again(make_person: MakePerson) 
     expect(page.get_by_role("alert")).to_have_count(0)
     section.get_by_role("button", name="Stop now").click(delay=1500)
     expect(page.get_by_role("alert")).to_contain_text("Everything is stopped since")
-    page.get_by_role("button", name="Let agents work").click()
+    page.get_by_role("button", name="Resume").click()
     expect(page.get_by_role("alert")).to_have_count(0)
 
 
@@ -98,9 +98,9 @@ def test_another_model_is_chosen_and_no_secret_comes_back(
     page.reload()
     expect(page.locator("dd", has_text="A compatible server")).to_be_visible()
     assert SECRET not in page.content()
-    page.get_by_role("button", name="Forget the login").click()
-    page.get_by_role("dialog").get_by_role("button", name="Forget the login").click()
-    expect(page.get_by_text("The login is forgotten.")).to_be_visible()
+    page.get_by_role("button", name="Remove the login").click()
+    page.get_by_role("dialog").get_by_role("button", name="Remove the login").click()
+    expect(page.get_by_text("The login is removed.")).to_be_visible()
     assert not computer.home.credentials.exists()
 
 
@@ -112,7 +112,7 @@ def test_a_backup_is_made_listed_and_tried(make_person: MakePerson) -> None:
     expect(page.locator(".facts > div", has_text="Last backup").get_by_text("Complete")).to_be_visible()
     page.get_by_role("button", name="Show", exact=True).click()
     expect(page.get_by_role("list", name="Backups").get_by_role("listitem")).to_have_count(1)
-    page.get_by_role("button", name="Test a restore").click()
+    page.get_by_role("button", name="Test restoring").click()
     tried = page.locator(".facts > div", has_text="Last restore test")
     expect(tried.get_by_text("Complete")).to_be_visible(timeout=120_000)
     expect(tried.get_by_text("The computer started from it.")).to_be_visible()
@@ -167,7 +167,7 @@ def test_decisions_about_hosts_are_taken_back(person: Person, computer: Computer
     page = person.open("computer/network")
     row = page.get_by_role("listitem").filter(has_text="tracker.example.com")
     expect(row.get_by_text("Refused")).to_be_visible()
-    row.get_by_role("button", name="Take back").click()
+    row.get_by_role("button", name="Undo").click()
     expect(page.get_by_role("listitem").filter(has_text="tracker.example.com")).to_have_count(0)
     left = httpx2.get(f"{computer.url}/api/network/decisions", timeout=60, **PLAIN).json()["decisions"]
     assert [each["host"] for each in left] == ["docs.example.org"]
@@ -178,16 +178,16 @@ def test_repositories_and_tokens_of_git_hosts(person: Person, computer: Computer
     with httpx2.Client(base_url=computer.url, timeout=60, **PLAIN) as client:
         slug = client.post("/api/workspaces", json={"name": f"Boat at {host}"}).json()["workspace"]["slug"]
     page = person.open("computer/network")
-    page.get_by_role("button", name="Decide about a repository").click()
-    form = page.get_by_role("dialog", name="Decide about a repository")
+    page.get_by_role("button", name="Add a repository").click()
+    form = page.get_by_role("dialog", name="Add a repository")
     form.get_by_label("Repository").fill(f"git@{host}:ada/boat.git")
-    form.get_by_label("Whose conversations?").select_option(slug)
+    form.get_by_label("For which conversations?").select_option(slug)
     form.get_by_label("What may they do with it?").select_option("Read and write it")
     form.get_by_role("button", name="Save").click()
     expect(form).to_have_count(0)
     rows = page.get_by_role("listitem").filter(has_text=f"{host}/ada/boat")
     expect(rows).to_have_count(2)
-    rows.first.get_by_role("button", name="Take back").click()
+    rows.first.get_by_role("button", name="Undo").click()
     expect(rows).to_have_count(0)
 
     page.get_by_role("button", name="Store a token").click()

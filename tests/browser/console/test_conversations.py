@@ -52,12 +52,12 @@ def test_pages_and_search_as_one_types(person: Person) -> None:
     page.get_by_role("button", name="Show more").click()
     expect(rows(page)).not_to_have_count(50)
     expect(page.get_by_role("button", name="Show more")).to_have_count(0)
-    page.get_by_label("Search in conversations").fill("lis")
+    page.get_by_label("Search conversations").fill("lis")
     expect(rows(page)).to_have_count(1)
     expect(page.get_by_role("link", name="Trip to Lisbon with Maria")).to_have_attribute(
         "href", re.compile(r"^#/chat/[\w-]+\?find=lis$")
     )
-    page.get_by_label("Search in conversations").fill("nowhere at all")
+    page.get_by_label("Search conversations").fill("nowhere at all")
     page.get_by_role("button", name="Clear the search").click()
     expect(rows(page)).to_have_count(50)
 
@@ -82,7 +82,7 @@ def test_a_workspace_and_the_archive(person: Person) -> None:
     for chosen in ("Garden", "Archived"):
         expect(page.get_by_role("button", name=chosen, exact=True)).to_have_attribute("aria-pressed", "true")
     page.get_by_role("button", name="All", exact=True).click()
-    act(page, title, "Take back from the archive")
+    act(page, title, "Move out of the archive")
     expect(page.get_by_text("Nothing is archived")).to_be_visible()
 
 
@@ -96,7 +96,7 @@ def test_renaming_ending_and_deleting(person: Person, computer: Computer) -> Non
     expect(page.get_by_role("link", name=HOSTILE)).to_be_visible()
     assert page.locator("main img").count() == 0
     act(page, HOSTILE, "End now")
-    expect(page.get_by_text("has ended")).to_be_visible()
+    expect(page.get_by_text("expired")).to_be_visible()
     act(page, HOSTILE, "Delete")
     page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_role("link", name=HOSTILE)).to_be_visible()
@@ -119,9 +119,9 @@ def test_another_device_shows_what_changed(make_person: MakePerson, computer: Co
 
 def test_a_conversation_is_adopted_from_claude_code(make_person: MakePerson) -> None:
     page = make_person(PHONE).open("conversations")
-    page.get_by_role("button", name="Bring conversations from elsewhere").click()
+    page.get_by_role("button", name="Import conversations").click()
     page.get_by_role("button", name="From Claude Code").click()
-    soon = page.get_by_role("list", name="Gone soon")
+    soon = page.get_by_role("list", name="Deleted soon")
     expect(soon.get_by_role("listitem")).to_have_count(1)
     page.get_by_role("button", name="Keep all").click()
     expect(page.get_by_text("1 conversation is kept here now.")).to_be_visible()
@@ -129,7 +129,7 @@ def test_a_conversation_is_adopted_from_claude_code(make_person: MakePerson) -> 
     page.get_by_label("Find by title or project").fill("website")
     newest = page.get_by_role("list", name="Newest")
     expect(newest.get_by_role("listitem")).to_have_count(1)
-    newest.get_by_role("button", name="Go on here").click()
+    newest.get_by_role("button", name="Continue here").click()
     expect(page).to_have_url(re.compile(r"#/chat/[0-9a-f-]{36}$"))
     page.goto(re.sub("#.*", "#/conversations", page.url))
     expect(page.get_by_role("link", name="Make the pictures smaller")).to_be_visible()
@@ -150,18 +150,18 @@ def test_an_export_is_looked_at_imported_and_taken_back(person: Person) -> None:
     page = person.open("conversations/import")
     file = {"name": "kettles.json", "mimeType": "application/json", "buffer": json.dumps(talks).encode()}
     page.get_by_label("Export").set_input_files(file)  # type: ignore[arg-type]
-    page.get_by_role("button", name="Look what is in it").click()
-    expect(page.get_by_role("heading", name="What is in it")).to_be_visible()
+    page.get_by_role("button", name="Preview").click()
+    expect(page.get_by_role("heading", name="Contents")).to_be_visible()
     expect(page.get_by_text("pictures: the export does not have them")).to_be_visible()
     page.get_by_role("button", name="Import", exact=True).click()
-    expect(page.get_by_role("link", name="To the conversations")).to_be_visible()
-    page.get_by_role("link", name="To the conversations").click()
-    page.get_by_label("Search in conversations").fill("Kettles")
+    expect(page.get_by_role("link", name="Show conversations")).to_be_visible()
+    page.get_by_role("link", name="Show conversations").click()
+    page.get_by_label("Search conversations").fill("Kettles")
     expect(page.get_by_role("link", name="Kettles")).to_be_visible()
     page.go_back()
-    page.get_by_role("button", name="Take it back").click()
-    page.get_by_role("dialog").get_by_role("button", name="Take it back").click()
-    expect(page.get_by_text("Taken back", exact=True)).to_be_visible()
+    page.get_by_role("button", name="Undo").click()
+    page.get_by_role("dialog").get_by_role("button", name="Undo").click()
+    expect(page.get_by_text("Undone", exact=True)).to_be_visible()
     page.get_by_role("button", name="Remove from the list").click()
     expect(page.get_by_role("heading", name="Import", exact=True)).to_be_visible()
     expect(page.get_by_role("link", name="kettles.json")).to_have_count(1)  # the look at it
@@ -188,11 +188,11 @@ def test_pictures_of_an_export_stand_in_their_messages(person: Person) -> None:
     page = person.open("conversations/import")
     file = {"name": "gables.zip", "mimeType": "application/zip", "buffer": exports.packed(export)}  # type: ignore[dict-item]
     page.get_by_label("Export").set_input_files(file)  # type: ignore[arg-type]
-    page.get_by_role("button", name="Look what is in it").click()
+    page.get_by_role("button", name="Preview").click()
     expect(page.get_by_text("Pictures and files in them")).to_be_visible()
     page.get_by_role("button", name="Import", exact=True).click()
-    page.get_by_role("link", name="To the conversations").click()
-    page.get_by_label("Search in conversations").fill("Gables")
+    page.get_by_role("link", name="Show conversations").click()
+    page.get_by_label("Search conversations").fill("Gables")
     page.get_by_role("link", name="Gables").click()
     asked, drawn = page.get_by_role("article").nth(0), page.get_by_role("article").nth(1)
     expect(asked).to_contain_text("Is this a gable?")
@@ -222,9 +222,9 @@ def test_an_import_is_cancelled_and_keeps_what_came_until_it_is_taken_back(
     assert 0 < record["imported"] < len(talks)
     found = furnishing.call(computer, "GET", "/api/chat", params={"limit": 1000, "search": "Many"})["sessions"]
     assert found
-    page.get_by_role("button", name="Take it back").click()
-    page.get_by_role("dialog").get_by_role("button", name="Take it back").click()
-    expect(page.get_by_text("Taken back", exact=True)).to_be_visible()
+    page.get_by_role("button", name="Undo").click()
+    page.get_by_role("dialog").get_by_role("button", name="Undo").click()
+    expect(page.get_by_text("Undone", exact=True)).to_be_visible()
     found = furnishing.call(computer, "GET", "/api/chat", params={"limit": 1000, "search": "Many"})["sessions"]
     assert found == []
 
@@ -269,8 +269,8 @@ def test_screen_readers_find_everything(make_person: MakePerson, size: dict[str,
     person = make_person(size, color_scheme=scheme, bypass_csp=True)
     for place, ready in (
         ("conversations", "What to do with Why does bread need salt?"),
-        ("conversations/claude-code", "Go on here"),
-        ("conversations/import", "Look what is in it"),
+        ("conversations/claude-code", "Continue here"),
+        ("conversations/import", "Preview"),
     ):
         page = person.open(place)
         page.get_by_role("button", name=ready).first.wait_for()

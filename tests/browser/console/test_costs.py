@@ -19,7 +19,7 @@ def house(computer: Computer, model: MessagesAPI) -> Household:
 
 def test_costs_come_from_requests(make_person: MakePerson, house: Household) -> None:
     page = make_person().open("costs")
-    expect(page.get_by_role("heading", name="Nothing was used yet")).to_be_visible()
+    expect(page.get_by_role("heading", name="No usage yet")).to_be_visible()
     house.say("Hello!")
     # It appears by itself.
     used = page.get_by_role("listitem").filter(has_text="Your conversations")

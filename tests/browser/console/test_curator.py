@@ -39,7 +39,7 @@ def test_a_change_of_a_project_becomes_a_line_and_goes_again(
     arguments = {"file": "AGENTS.md", "section": "history", "content": f"- {LINE}"}
     model.script(tool_use("mcp__parachute__update_context", arguments), text("The boat is red."))
     page = make_person(PHONE).open("suggestions")
-    expect(page.get_by_role("heading", name="No suggestion waits")).to_be_visible()
+    expect(page.get_by_role("heading", name="No suggestions")).to_be_visible()
     (computer.vault / "Projects/boat/AGENTS.md").write_text("A red boat.\n")
     card = page.get_by_role("article", name="Update: AGENTS.md")
     expect(card.get_by_text("contexts/curator · ")).to_be_visible()
@@ -62,10 +62,10 @@ def test_a_change_of_a_project_becomes_a_line_and_goes_again(
 
 def test_watches_are_shown_and_a_review_is_asked_for(make_person: MakePerson, computer: Computer) -> None:
     page = make_person(DESKTOP).open("workspaces")
-    section = page.locator("section", has=page.get_by_role("heading", name="Contexts that watch others"))
+    section = page.locator("section", has=page.get_by_role("heading", name="Linked instructions"))
     row = section.get_by_role("listitem").filter(has_text="AGENTS.md")
     expect(row.get_by_text("Projects/*: Projects/boat/AGENTS.md")).to_be_visible()
-    expect(section.get_by_text("What the curator proposes waits for you.")).to_be_visible()
+    expect(section.get_by_text("The curator proposes changes, and you decide.")).to_be_visible()
     row.get_by_role("button", name="Review now").click()
     expect(page.get_by_text("AGENTS.md is reviewed next.")).to_be_visible()
     expect(section.get_by_text("Review of AGENTS.md: asked for")).to_be_visible()

@@ -133,7 +133,7 @@ def test_a_fresh_computer_is_everyones_and_lives_on_in_another(
 def choose_the_offline_model(page: Page) -> None:
     """The one that comes along answers, slowly and by itself."""
     page.get_by_label("Where the model runs").select_option("offline")
-    page.get_by_role("button", name="Save and try it").click()
+    page.get_by_role("button", name="Save and test").click()
     expect(page.get_by_role("status").get_by_text("It works.")).to_be_visible(timeout=240_000)
     page.get_by_role("link", name="Next", exact=True).click()
 
@@ -153,9 +153,9 @@ _CODE = """async () => (await (await fetch("/api/pairing/codes", {
 
 def bring_the_family_in(page: Page, computer: Computer, browser: Browser) -> tuple[str, Person]:
     """A key for the family, and a second browser."""
-    page.get_by_label("What may it do?").select_option("family")
-    page.get_by_label("What is it called?").fill("Kitchen tablet")
-    page.get_by_role("button", name="Make a key").click()
+    page.get_by_label("Rights").select_option("family")
+    page.get_by_label("Name").fill("Kitchen tablet")
+    page.get_by_role("button", name="Create a key").click()
     key = page.get_by_text(re.compile(r"^para_.{43}$")).inner_text()
     page.get_by_role("button", name="Done").click()
     assert family_reads(computer, key) == (200, 403)
@@ -183,7 +183,7 @@ def family_reads(computer: Computer, key: str) -> tuple[int, int]:
 def make_a_place_for_backups(page: Page, place: Path) -> str:
     """The password, as it stands on the screen to be written down."""
     page.get_by_label("Where backups go").fill(str(place))
-    page.get_by_role("button", name="Make it").click()
+    page.get_by_role("button", name="Create").click()
     sheet = page.get_by_role("article", name="Emergency kit")
     password = sheet.locator("dl > div", has=page.get_by_text("Password", exact=True)).locator("dd").last.inner_text()
     page.get_by_role("button", name="I have it on paper").click()
@@ -222,7 +222,7 @@ def allow_the_host(owner: Person) -> None:
 def know_somebody(owner: Person) -> None:
     page = owner.open("knowledge/new?type=person")
     page.get_by_label("Name", exact=True).fill("Kevin")
-    page.get_by_role("button", name="Write down").click()
+    page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("heading", name="Kevin", level=1)).to_be_visible()
 
 
@@ -230,7 +230,7 @@ def approve_and_undo(owner: Person) -> None:
     """The journal proposes what an entry says about somebody."""
     page = owner.open("journal")
     page.get_by_label("New entry").fill("Kevin married in May.")
-    page.get_by_role("button", name="Write down").click()
+    page.get_by_role("button", name="Save").click()
     expect(page.get_by_label("New entry")).to_have_value("")
     owner.open("suggestions")
     shown = page.get_by_role("article", name="Update: Kevin")
@@ -250,7 +250,7 @@ def install_what_others_made(owner: Person, elsewhere: GitServer, folder: Path) 
     page.get_by_role("button", name="Install a module").click()
     form = page.get_by_role("dialog", name="Install a module")
     form.get_by_label("Where is it?").fill(elsewhere.publish(garden))
-    form.get_by_role("button", name="Fetch and show").click()
+    form.get_by_role("button", name="Fetch and review").click()
     expect(form.get_by_text("It asks for")).to_be_visible()
     form.get_by_role("button", name="Install and approve").click()
     expect(form).to_have_count(0)
@@ -291,9 +291,9 @@ def take_over(heir: Person, address: str, place: Path, password: str) -> None:
     page.get_by_label("Password of the backups").fill(password)
     page.get_by_role("button", name="Show the backups").click()
     page.get_by_role("listitem").get_by_role("button", name="Restore").click()
-    page.get_by_role("dialog").get_by_role("button", name="Restore it").click()
+    page.get_by_role("dialog").get_by_role("button", name="Restore").click()
     expect(page.get_by_text("Everything is back")).to_be_visible(timeout=MINUTES)
-    page.get_by_role("link", name="Go on").click()
+    page.get_by_role("link", name="Continue").click()
     expect(page).to_have_url(re.compile(r"/#/inbox$"))
 
 
@@ -301,6 +301,6 @@ def pairing_of(owner: Person, name: str) -> str:
     """The address by which another browser gets in, as the screen shows it."""
     page = owner.open("keys")
     page.get_by_role("button", name="Add a device").click()
-    page.get_by_label("What is it called?").fill(name)
+    page.get_by_label("Name").fill(name)
     page.get_by_role("button", name="Show a code").click()
     return page.get_by_text(re.compile(r"#pair=")).first.inner_text()

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.long
 
 def pair(page: Page, *names: str) -> Locator:
     """The line of two that may be one."""
-    found = page.get_by_role("list", name="Known twice", exact=True).get_by_role("listitem")
+    found = page.get_by_role("list", name="Duplicates", exact=True).get_by_role("listitem")
     for name in names:
         found = found.filter(has_text=name)
     return found
@@ -26,7 +26,7 @@ def test_two_become_one_and_two_again(make_person: MakePerson, computer: Compute
     know(computer, "Hans Meyer")
     files = {path: path.read_bytes() for path in (computer.vault / "Brain/entities").rglob("*.md")}
     page = make_person(PHONE).open("knowledge")
-    page.get_by_role("link", name="Known twice").click()
+    page.get_by_role("link", name="Duplicates").click()
     expect(pair(page, "Kevin Nguyen").get_by_text("the same words")).to_be_visible()
     pair(page, "Kevin Nguyen").get_by_role("button", name="Merge into Kevin Nguyen").click()
     expect(page.get_by_text("Nguyen Kevin is a part of Kevin Nguyen now.")).to_be_visible()
@@ -34,7 +34,7 @@ def test_two_become_one_and_two_again(make_person: MakePerson, computer: Compute
     found = call(computer, "GET", f"/api/brain/entities/{other}")
     assert (found["para_id"], found["aliases"]) == (kevin, ["Nguyen Kevin"])
     merged = page.get_by_role("list", name="Merged", exact=True).get_by_role("listitem")
-    merged.get_by_role("button", name="Take apart").click()
+    merged.get_by_role("button", name="Separate").click()
     expect(page.get_by_text("Nguyen Kevin stands for itself again.")).to_be_visible()
     expect(pair(page, "Kevin Nguyen")).to_have_count(1)
     assert {path: path.read_bytes() for path in (computer.vault / "Brain/entities").rglob("*.md")} == files

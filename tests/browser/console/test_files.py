@@ -71,8 +71,8 @@ def test_the_front_matter_of_a_page_is_a_table_of_its_own(
 
 def test_texts_are_found_by_their_words(person: Person, furnished: Path) -> None:
     page = person.open("files/Pictures")
-    page.get_by_role("searchbox", name="Search in all texts").fill("peas march")
-    found = page.get_by_role("list", name="Texts that were found")
+    page.get_by_role("searchbox", name="Search all texts").fill("peas march")
+    found = page.get_by_role("list", name="Search results")
     expect(found.get_by_role("link")).to_have_count(1)
     expect(found.get_by_text("Sow peas in March")).to_be_visible()
     page.get_by_role("searchbox").fill("zeppelin")
@@ -91,7 +91,7 @@ def test_an_edit_is_saved_and_taken_back(person: Person, furnished: Path, folder
     assert (furnished / folder / "page.md").read_text() == "# After\n\n*née* 🙂\n"
     more(page, "page.md")
     page.get_by_role("button", name="History").click()
-    page.get_by_role("dialog").get_by_role("button", name="Take back").click()
+    page.get_by_role("dialog").get_by_role("button", name="Undo").click()
     expect(page.get_by_text("1 file is as before.")).to_be_visible()
     assert (furnished / folder / "page.md").read_text() == "# Before\n"
 
@@ -109,7 +109,7 @@ def test_what_another_device_wrote_is_not_replaced_unseen(
     expect(page.get_by_role("region", name="Current version")).to_contain_text("theirs")
     expect(page.get_by_label("Your text")).to_have_value("mine\n")
     assert (furnished / folder / "page.md").read_text() == "theirs\n"
-    page.get_by_role("button", name="Write mine").click()
+    page.get_by_role("button", name="Save mine").click()
     expect(page.locator(".markdown", has_text="mine")).to_be_visible()
     assert (furnished / folder / "page.md").read_text() == "mine\n"
     # The browser itself tells of the refusal.
@@ -124,10 +124,10 @@ def test_new_folders_and_texts(person: Person, furnished: Path, folder: str) -> 
     page.get_by_label("Name").fill("Seeds & 100%?")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Seeds & 100%?", level=1)).to_be_visible()
-    expect(page.get_by_text("Nothing is here yet")).to_be_visible()
+    expect(page.get_by_text("This folder is empty")).to_be_visible()
     page.get_by_role("button", name="New text").click()
     page.get_by_label("Name").fill("peas")
-    page.get_by_role("button", name="Make").click()
+    page.get_by_role("button", name="Create").click()
     expect(page.get_by_role("heading", name="peas.md", level=1)).to_be_visible()
     assert (furnished / folder / "Seeds & 100%?" / "peas.md").read_text() == ""
 
@@ -166,18 +166,18 @@ def test_an_upload_is_cancelled(make_person: MakePerson, furnished: Path, folder
     (tmp_path / "film.mov").write_bytes(bytes(1000))
     page.get_by_label("Choose files").set_input_files(tmp_path / "film.mov")
     expect(page.get_by_role("progressbar", name="Uploading film.mov")).to_be_visible()
-    page.get_by_role("list", name="On their way").get_by_role("button", name="Cancel").click()
+    page.get_by_role("list", name="Transfers").get_by_role("button", name="Cancel").click()
     expect(page.get_by_text("film.mov: cancelled.")).to_be_visible()
-    expect(page.get_by_role("list", name="On their way")).to_have_count(0)
+    expect(page.get_by_role("list", name="Transfers")).to_have_count(0)
     assert not (furnished / folder / "film.mov").exists()
 
 
 def test_saving_on_this_device(make_person: MakePerson, furnished: Path, folder: str, tmp_path: Path) -> None:
     (furnished / folder / "film.mov").write_bytes(bytes(100_000))
     page = make_person().open(f"files/{folder}?file=film.mov")
-    expect(page.get_by_text("It cannot be shown here")).to_be_visible()
+    expect(page.get_by_text("No preview")).to_be_visible()
     with page.expect_download() as saved:
-        page.get_by_role("button", name="Save on this device").last.click()
+        page.get_by_role("button", name="Download").last.click()
     assert saved.value.suggested_filename == "film.mov"
     saved.value.save_as(tmp_path / "film.mov")
     assert (tmp_path / "film.mov").stat().st_size == 100_000
@@ -207,7 +207,7 @@ def test_a_file_of_somebody_else_appears_and_hostile_names_stay_text(
     other.open(f"files/{folder}")
     other.page.get_by_role("button", name="New text").click()
     other.page.get_by_label("Name").fill("<img src=x onerror=alert(1)>.md")
-    other.page.get_by_role("button", name="Make").click()
+    other.page.get_by_role("button", name="Create").click()
     expect(page.get_by_role("link", name="<img src=x onerror=alert(1)>.md")).to_be_visible()
     assert page.locator("main img").count() == 0
 
@@ -246,7 +246,7 @@ def test_nothing_is_wrong_for_assistive_programs(make_person: MakePerson, furnis
         assert violations(page) == []
     page = person.open("files")
     page.get_by_role("searchbox").fill("peas march")
-    expect(page.get_by_role("list", name="Texts that were found")).to_be_visible()
+    expect(page.get_by_role("list", name="Search results")).to_be_visible()
     assert violations(page) == []
     person.open("files/Notes")
     more(page, "garden.md")

@@ -72,7 +72,7 @@ def test_a_module_that_lies_about_itself_is_shown_as_it_is(make_person: MakePers
     page.get_by_role("button", name="Install a module").click()
     form = page.get_by_role("dialog", name="Install a module")
     form.get_by_label("Where is it?").fill(str(house.computer.folder / "sources" / "evil"))
-    form.get_by_role("button", name="Fetch and show").click()
+    form.get_by_role("button", name="Fetch and review").click()
     expect(form.get_by_text(EVIL).first).to_be_visible()
     assert_only_text(page)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -32,7 +32,7 @@ def furnished(computer: Computer) -> None:
 def write(page: Page, words: str) -> None:
     """Write an entry down."""
     page.get_by_label("New entry").fill(words)
-    page.get_by_role("button", name="Write down").click()
+    page.get_by_role("button", name="Save").click()
     expect(page.get_by_label("New entry")).to_have_value("")
 
 
@@ -88,12 +88,12 @@ def test_the_calendar_marks_days_and_leads_to_them(person: Person) -> None:
 
 def test_searching(person: Person) -> None:
     page = person.open("journal")
-    page.get_by_label("Search in the journal").fill("rehears")
-    found = page.get_by_role("list", name="Entries that were found")
+    page.get_by_label("Search the journal").fill("rehears")
+    found = page.get_by_role("list", name="Search results")
     expect(found.get_by_role("listitem")).to_have_count(1)
     found.get_by_role("link").click()
     expect(page.get_by_role("article", name="The choir")).to_be_visible()
-    page.get_by_label("Search in the journal").fill("no such words")
+    page.get_by_label("Search the journal").fill("no such words")
     expect(page.get_by_role("heading", name="Nothing found")).to_be_visible()
 
 
@@ -112,8 +112,8 @@ def test_what_is_typed_before_the_screen_is_painted_stays(person: Person) -> Non
     person.page.add_init_script(TYPES_AT_ONCE)
     person.page.reload()
     page = person.open("journal")
-    expect(page.get_by_role("list", name="Entries that were found").get_by_role("listitem")).to_have_count(1)
-    expect(page.get_by_label("Search in the journal")).to_have_value("rehears")
+    expect(page.get_by_role("list", name="Search results").get_by_role("listitem")).to_have_count(1)
+    expect(page.get_by_label("Search the journal")).to_have_value("rehears")
 
 
 def test_a_picture_is_shown(person: Person) -> None:
@@ -122,7 +122,7 @@ def test_a_picture_is_shown(person: Person) -> None:
         {"name": f"{word} (1).png", "mimeType": "image/png", "buffer": picture()}
     )
     expect(page.get_by_label("New entry")).to_have_value(re.compile(r"!\[.*\]\(assets/"))
-    page.get_by_role("button", name="Write down").click()
+    page.get_by_role("button", name="Save").click()
     image = page.get_by_role("img", name=f"{word} (1).png")
     image.scroll_into_view_if_needed()
     page.wait_for_function("image => image.complete && image.naturalWidth === 480", arg=image.element_handle())
@@ -145,7 +145,7 @@ def test_a_recording_that_is_thrown_away_leaves_nothing(person: Person, computer
     before = sorted(computer.vault.glob("Daily/assets/**/*"))
     page = person.open("journal")
     page.get_by_role("button", name="Record your voice").click()
-    page.get_by_role("button", name="Throw away").click()
+    page.get_by_role("button", name="Discard").click()
     expect(page.get_by_role("button", name="Record your voice")).to_be_visible()
     assert sorted(computer.vault.glob("Daily/assets/**/*")) == before
 
@@ -158,7 +158,7 @@ def test_an_earlier_version_comes_back_and_goes_again(person: Person, computer: 
     page.get_by_role("link", name="Earlier versions").click()
     page.get_by_role("button", name="Look", exact=True).click()
     expect(page.get_by_role("dialog").get_by_text("As it was")).to_be_visible()
-    page.get_by_role("button", name="Bring this version back").click()
+    page.get_by_role("button", name="Restore this version").click()
     expect(page.get_by_role("button", name="Look", exact=True)).to_have_count(2)
     page.get_by_role("link", name="Back").click()
     expect(page.get_by_role("article").get_by_text("As it was")).to_be_visible()
@@ -175,7 +175,7 @@ def test_pages_of_agents_stand_below_the_day(person: Person) -> None:
 
 def test_another_device_shows_what_was_written(make_person: MakePerson, computer: Computer) -> None:
     page = make_person().open(f"journal/{furnishing.day(50)}")
-    expect(page.get_by_role("heading", name="Nothing is written on this day")).to_be_visible()
+    expect(page.get_by_role("heading", name="Nothing on this day")).to_be_visible()
     furnishing.add_entry(computer, "From elsewhere", 50)
     expect(page.get_by_text("From elsewhere")).to_be_visible()
 

@@ -65,7 +65,7 @@ def test_it_is_shown_printed_and_brought_back_by_a_photo(
 ) -> None:
     person = make_person(PHONE, bypass_csp=True)
     page = person.open("computer/backups")
-    expect(page.get_by_text("Not protected yet")).to_be_visible()
+    expect(page.get_by_text("Test your emergency kit")).to_be_visible()
     assert violations(page) == []
     show(page)
     sheet = page.get_by_role("article", name="Emergency kit")
@@ -91,7 +91,7 @@ def test_it_is_shown_printed_and_brought_back_by_a_photo(
 def test_it_is_typed_back_by_keyboard_alone(make_person: MakePerson, computer: Computer) -> None:
     person = make_person(DESKTOP)
     page = person.open("computer/backups")
-    page.get_by_role("button", name="Try the kit").press("Enter")
+    page.get_by_role("button", name="Test the kit").press("Enter")
     field = page.get_by_label("Password on the sheet")
     field.fill("x" * 43)
     page.get_by_role("button", name="Open the backups with it").press("Enter")
@@ -105,7 +105,7 @@ def test_it_is_typed_back_by_keyboard_alone(make_person: MakePerson, computer: C
     page.get_by_role("button", name="Back up now").press("Enter")
     expect(page.locator(".facts > div", has_text="Last backup").get_by_text("Complete")).to_be_visible()
     (computer.home.root / "backup" / "kit.json").write_text("{}")
-    expect(page.get_by_text("Not protected yet")).to_be_visible()
+    expect(page.get_by_text("Test your emergency kit")).to_be_visible()
     page = person.open("inbox")
     expect(page.get_by_text("the emergency kit has not been tested")).to_be_visible()
 
@@ -118,7 +118,7 @@ def test_it_is_scanned_with_the_camera(browser: Browser, computer: Computer, tmp
     person = Person(filming, computer, PHONE)
     person.sign_in()
     page = person.open("computer/backups")
-    page.get_by_role("button", name="Try the kit").click()
+    page.get_by_role("button", name="Test the kit").click()
     page.get_by_role("button", name="Scan with the camera").click()
     expect(page.get_by_text("Your backups are protected")).to_be_visible()
     assert person.problems == []

@@ -53,7 +53,7 @@ def test_a_module_of_somebody_is_fetched_shown_and_approved(make_person: MakePer
     page.get_by_role("button", name="Install a module").click()
     form = page.get_by_role("dialog", name="Install a module")
     form.get_by_label("Where is it?").fill(str(source))
-    form.get_by_role("button", name="Fetch and show").click()
+    form.get_by_role("button", name="Fetch and review").click()
     expect(form.get_by_text("It asks for")).to_be_visible()
     assert house.ask("GET", "/api/modules")["modules"] == []
     form.get_by_role("button", name="Install and approve").click()
@@ -82,6 +82,6 @@ def test_a_source_that_is_none_is_told_as_a_sentence(make_person: MakePerson, ho
     page.get_by_role("button", name="Install a module").click()
     form = page.get_by_role("dialog", name="Install a module")
     form.get_by_label("Where is it?").fill(str(house.computer.folder / "nothing"))
-    form.get_by_role("button", name="Fetch and show").click()
+    form.get_by_role("button", name="Fetch and review").click()
     expect(page.get_by_role("alert").or_(page.locator(".toast.error")).first).to_be_visible()
     person.forgive_refusals()

@@ -142,7 +142,7 @@ def test_single_keys_lead_around_and_never_while_somebody_types(make_person: Mak
     page.keyboard.press("g")
     page.keyboard.press("l")
     expect(page).to_have_url(re.compile("#/conversations$"))
-    search = page.get_by_label("Search in conversations")
+    search = page.get_by_label("Search conversations")
     expect(search).to_be_visible()
     page.keyboard.press("/")
     expect(search).to_be_focused()

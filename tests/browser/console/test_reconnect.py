@@ -43,7 +43,7 @@ def test_a_screen_opened_while_it_was_away_fills_itself(make_person: MakePerson,
     page.get_by_role("navigation", name="Screens").get_by_role("link", name="Costs").click()
     expect(page.get_by_role("main").get_by_role("alert").first).to_be_visible()
     house.computer.start()
-    expect(page.get_by_role("heading", name="Nothing was used yet")).to_be_visible()
+    expect(page.get_by_role("heading", name="No usage yet")).to_be_visible()
     expect(page.get_by_role("main").get_by_role("alert")).to_have_count(0)
     person.forgive_refusals()
 

@@ -88,7 +88,7 @@ def test_a_new_computer_becomes_the_old_one(fresh: Computer, browser: Browser, k
     dialog = page.get_by_role("dialog", name="Restore this backup?")
     expect(dialog.get_by_role("switch", name="Keys, approvals and settings as well")).to_be_checked()
     assert violations(page) == []
-    dialog.get_by_role("button", name="Restore it").click()
+    dialog.get_by_role("button", name="Restore").click()
 
     expect(page.get_by_text("Everything is back")).to_be_visible(timeout=MINUTES)
     assert violations(page) == []
@@ -111,7 +111,7 @@ def test_a_used_computer_goes_back_and_forth(fresh: Computer, browser: Browser, 
     owner = Person(browser, fresh, DESKTOP, bypass_csp=True)
     owner.sign_in()
     page = owner.open("computer/backups")
-    section = page.locator(".section", has_text="Restoring")
+    section = page.locator(".section", has_text="Restore")
     section.get_by_role("button", name="Show").press("Enter")
     section.get_by_label("Photo of the sheet").set_input_files(kept.photo)
     section.get_by_role("listitem").get_by_role("button", name="Restore").press("Enter")
@@ -121,7 +121,7 @@ def test_a_used_computer_goes_back_and_forth(fresh: Computer, browser: Browser, 
     expect(dialog).to_have_count(0)
     assert (fresh.vault / "mine").exists()
     section.get_by_role("listitem").get_by_role("button", name="Restore").press("Enter")
-    dialog.get_by_role("button", name="Restore it").press("Enter")
+    dialog.get_by_role("button", name="Restore").press("Enter")
     expect(page.get_by_text("Only your data came back")).to_be_visible(timeout=MINUTES)
     assert not (fresh.vault / "mine").exists()
     aside = page.get_by_text(re.compile(r"/Parachute\.before-restore-"))
@@ -129,10 +129,10 @@ def test_a_used_computer_goes_back_and_forth(fresh: Computer, browser: Browser, 
     assert violations(page) == []
 
     page.get_by_role("button", name="Go back to it").click()
-    confirm(page, kept, "Go back to it", page.get_by_text("What was there before the restore is back."))
+    confirm(page, kept, "Go back to it", page.get_by_text("The state before the restore is back."))
     assert (fresh.vault / "mine").read_text() == "of the new one"
     page.get_by_role("button", name="Remove it").click()
-    confirm(page, kept, "Remove for good", page.locator("main", has_not_text="What was restored is kept:"))
+    confirm(page, kept, "Remove for good", page.locator("main", has_not_text="The restored state is kept:"))
     assert sorted(path.name for path in fresh.folder.iterdir()) == [".parachute", "Parachute"]
     owner.context.close()
 
@@ -140,7 +140,7 @@ def test_a_used_computer_goes_back_and_forth(fresh: Computer, browser: Browser, 
 def confirm(page: Page, kept: Kept, button: str, outcome: Locator) -> None:
     """Say yes, and who one is where the computer asks for it: by what stands on the sheet, as no other device is left."""
     page.get_by_role("dialog").get_by_role("button", name=button).click()
-    who = page.get_by_role("dialog", name="Is it you?")
+    who = page.get_by_role("dialog", name="Confirm that it is you")
     expect(who.or_(outcome).first).to_be_visible(timeout=MINUTES)
     if who.is_visible():
         who.get_by_role("textbox").fill(kept.password)

@@ -37,7 +37,7 @@ def entity(computer: Computer, para_id: str) -> str:
 def test_one_comes_by_itself_is_read_approved_and_taken_back(make_person: MakePerson, computer: Computer) -> None:
     kevin = know(computer, "Kevin", "Advisor.")
     page = make_person(PHONE).open("suggestions")
-    expect(page.get_by_role("heading", name="No suggestion waits")).to_be_visible()
+    expect(page.get_by_role("heading", name="No suggestions")).to_be_visible()
     write(computer, "Kevin married in May.", 1)
     shown = card(page, "Update: Kevin")
     expect(shown.get_by_text("daily · ")).to_be_visible()
@@ -107,11 +107,11 @@ def test_all_are_approved_with_the_result_of_each(make_person: MakePerson, compu
         expect(pair.get_by_text(name)).to_be_visible()
     expect(page.get_by_role("link", name="Review later")).to_be_visible()
     page.get_by_role("button", name="Approve all 2").click()
-    results = page.get_by_role("dialog", name="What became of them")
+    results = page.get_by_role("dialog", name="Results")
     expect(results.get_by_role("listitem")).to_have_count(2)
     expect(results.get_by_text("approved", exact=True)).to_have_count(2)
     results.get_by_role("button", name="Close").last.click()
-    expect(page.get_by_role("heading", name="No suggestion waits")).to_be_visible()
+    expect(page.get_by_role("heading", name="No suggestions")).to_be_visible()
     assert waiting(computer) == []
     page.get_by_role("button", name="Sorting").click()
     expect(page.get_by_text("It has not run yet.")).to_be_visible()
@@ -214,8 +214,8 @@ def test_a_conversation_of_a_workspace_is_left_less_than_that_allows(
 def permissions(page: Page) -> Locator:
     """The dialog with what is left to the conversation that is open."""
     page.get_by_role("button", name="Settings of this conversation").click()
-    page.get_by_role("dialog").get_by_role("button", name="What it may use").click()
-    return page.get_by_role("dialog", name="What it may use")
+    page.get_by_role("dialog").get_by_role("button", name="Permissions").click()
+    return page.get_by_role("dialog", name="Permissions")
 
 
 def shown(computer: Computer, session: str) -> dict[str, Any]:

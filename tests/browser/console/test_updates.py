@@ -46,7 +46,7 @@ def test_one_is_refused_one_stays_and_is_taken_back(
     changed(built(tmp_path), source.parent, MIGRATES)
     page.get_by_role("button", name="Check and update").click()
     expect(page.get_by_text("It ends when it is asked to.")).to_be_visible(timeout=MINUTES)
-    expect(page.get_by_text("Updated", exact=True)).to_be_visible(timeout=MINUTES)
+    expect(page.get_by_text("Installed", exact=True)).to_be_visible(timeout=MINUTES)
     assert httpx2.get(f"{computer.url}/api/health", timeout=60, **PLAIN).json()["version"] == "0.2.0"
     assert violations(page) == []
 

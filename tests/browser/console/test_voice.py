@@ -61,7 +61,7 @@ def test_without_a_transcriber_there_is_a_sentence(person: Person, computer: Com
     assert violations(page) == []
     page = person.open("chat")
     expect(page.get_by_label("Message")).to_be_visible()
-    page.get_by_role("button", name="Say it instead").click()
+    page.get_by_role("button", name="Dictate").click()
     expect(
         page.get_by_role("dialog").get_by_text("Nothing on this computer turns speech into text yet.")
     ).to_be_visible()
@@ -80,7 +80,7 @@ def test_a_recording_becomes_the_text_of_its_entry(person: Person, computer: Com
         before = page.get_by_role("article").filter(has_text=TEXT).count()
         page.get_by_role("button", name="Record your voice").click()
         page.get_by_role("button", name="Keep").click()
-        expect(page.get_by_text("The recording becomes text").first).to_be_visible()
+        expect(page.get_by_text("Transcribing").first).to_be_visible()
         assert violations(page) == []
         server.free.set()
         expect(page.get_by_role("article").filter(has_text=TEXT)).not_to_have_count(before)
@@ -95,8 +95,8 @@ def test_a_message_is_spoken(person: Person, computer: Computer, server: Scripte
     try:
         page = person.open("chat")
         page.get_by_label("Message").fill("So:")
-        page.get_by_role("button", name="Say it instead").click()
-        page.get_by_role("button", name="Turn it into text").click()
+        page.get_by_role("button", name="Dictate").click()
+        page.get_by_role("button", name="Transcribe").click()
         expect(page.get_by_label("Message")).to_have_value(f"So: {TEXT}")
         assert violations(page) == []
         assert list((computer.vault / "Chat" / "recordings").glob("*.webm"))

@@ -58,7 +58,7 @@ def choose_server(page: Page, model: MessagesAPI) -> None:
     page.get_by_label("Address of the server").fill(model.url)
     page.get_by_label("Model", exact=True).fill("household-1")
     page.get_by_label("API key or token").fill(SECRET)
-    page.get_by_role("button", name="Save and try it").click()
+    page.get_by_role("button", name="Save and test").click()
 
 
 def step(page: Page, name: str) -> None:
@@ -98,7 +98,7 @@ def test_from_the_code_on_the_screen_to_the_first_conversation(
     assert violations(page) == []
     page.get_by_role("link", name="Next", exact=True).click()
 
-    step(page, "What shall it do?")
+    step(page, "What should it do?")
     page.get_by_text("What Daily may do").click()
     expect(page.get_by_text("Read and write: Daily/**")).to_be_visible()
     page.get_by_role("switch", name="Chat").uncheck()
@@ -110,11 +110,11 @@ def test_from_the_code_on_the_screen_to_the_first_conversation(
     assert violations(page) == []
     page.get_by_role("link", name="Next", exact=True).click()
 
-    step(page, "Bring your phone in")
+    step(page, "Connect your phone")
     expect(page.get_by_role("button", name="Connect a phone")).to_be_visible()
     page.get_by_text("The Parachute app, or a program, instead").click()
-    page.get_by_label("What is it called?").fill("Ottilie's phone")
-    page.get_by_role("button", name="Make a key").click()
+    page.get_by_label("Name").fill("Ottilie's phone")
+    page.get_by_role("button", name="Create a key").click()
     key = page.get_by_text(re.compile(r"^para_.{43}$")).inner_text()
     assert violations(page) == []
     page.get_by_role("button", name="Done").click()
@@ -124,10 +124,10 @@ def test_from_the_code_on_the_screen_to_the_first_conversation(
     step(page, "Keep a copy elsewhere")
     place = page.get_by_label("Where backups go")
     place.fill(str(fresh.vault / "backups"))
-    page.get_by_role("button", name="Make it").click()
+    page.get_by_role("button", name="Create").click()
     expect(page.get_by_text("which it is meant to back up")).to_be_visible()
     place.fill(str(tmp_path / "backups"))
-    page.get_by_role("button", name="Make it").click()
+    page.get_by_role("button", name="Create").click()
     expect(page.get_by_role("article", name="Emergency kit")).to_be_visible()
     password = (fresh.home.root / "backup" / "password").read_text().strip()
     expect(page.get_by_role("article", name="Emergency kit")).to_contain_text(password)
@@ -138,10 +138,10 @@ def test_from_the_code_on_the_screen_to_the_first_conversation(
     page.get_by_role("button", name="Open the backups with it").click()
     expect(page.get_by_text("Your backups are protected")).to_be_visible()
     page.get_by_role("button", name="Make the first backup now").click()
-    expect(page.get_by_text("There is a backup.")).to_be_visible()
+    expect(page.get_by_text("The backup is complete.")).to_be_visible()
     page.get_by_role("link", name="Next", exact=True).click()
 
-    step(page, "That is all")
+    step(page, "All set")
     expect(page.get_by_role("main").get_by_text("done", exact=True)).to_have_count(3)
     assert violations(page) == []
     page.get_by_role("button", name="Finish").click()
@@ -188,7 +188,7 @@ def test_what_is_skipped_is_over_and_a_key_may_be_typed(fresh: Computer, browser
     step(page, "Welcome")
     page.reload()
     step(page, "Welcome")
-    page.get_by_role("button", name="Skip all of it").click()
+    page.get_by_role("button", name="Skip setup").click()
     expect(page.get_by_label("Message", exact=True)).to_be_visible()
     another = Person(browser, fresh, DESKTOP)
     another.page.goto(pairing_link(fresh))
@@ -223,11 +223,11 @@ def test_by_keyboard_and_what_goes_wrong_is_said(fresh: Computer, browser: Brows
     page.get_by_label("Address of the server").fill("http://127.0.0.1:9")
     page.get_by_label("API key or token").fill("")
     page.keyboard.press("Enter")
-    expect(page.get_by_text("It is saved, but it does not answer:")).to_be_visible()
+    expect(page.get_by_text("Saved, but the model does not answer:")).to_be_visible()
     page.get_by_role("link", name="Skip", exact=True).or_(page.get_by_role("link", name="Next", exact=True)).press(
         "Enter"
     )
-    step(page, "What shall it do?")
+    step(page, "What should it do?")
     page.go_back()
     step(page, "Which model answers?")
     person.context.close()
@@ -243,7 +243,7 @@ def test_nothing_can_be_agreed_to_before_it_is_shown(fresh: Computer, phone: Per
     step(page, "Welcome")
     with page.expect_request("**/api/modules/official"):
         page.goto(f"{fresh.url}/#/welcome/modules")
-    step(page, "What shall it do?")
+    step(page, "What should it do?")
     expect(page.get_by_role("button", name=re.compile("Agree"))).to_have_count(0)
     is_there.set()
     for route in held:
@@ -268,7 +268,7 @@ def test_while_it_lasts_its_key_confirms_and_afterwards_somebody_has_to(
     fresh.kill_core()
     page.goto(f"{fresh.url}/#/welcome/model")
     choose_server(page, model)
-    expect(page.get_by_role("dialog", name="Is it you?")).to_be_visible()
+    expect(page.get_by_role("dialog", name="Confirm that it is you")).to_be_visible()
 
 
 @pytest.mark.computer

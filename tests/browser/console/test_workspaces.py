@@ -20,12 +20,12 @@ def house(computer: Computer, model: MessagesAPI) -> Household:
 
 def test_a_workspace_through_its_life(person: Person, house: Household) -> None:
     page = person.open("workspaces")
-    expect(page.get_by_role("heading", name="A place for each project")).to_be_visible()
+    expect(page.get_by_role("heading", name="One place for each project")).to_be_visible()
     page.get_by_role("button", name="New workspace").click()
     form = page.get_by_role("dialog", name="New workspace")
     form.get_by_label("Name", exact=True).fill("Boat")
     form.get_by_label("Folder", exact=True).fill("Projects/boat")
-    form.get_by_label("Hosts on the internet").select_option("Only those below")
+    form.get_by_label("Hosts on the internet").select_option("Only the hosts below")
     form.get_by_label("Hosts that are allowed").fill("example.org\nweather.example.org")
     form.get_by_label("Skills").select_option("nothing")
     form.get_by_role("button", name="Save").click()
@@ -48,7 +48,7 @@ def test_a_workspace_through_its_life(person: Person, house: Household) -> None:
     page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
     page.get_by_role("button", name="Delete Boat").click()
     page.get_by_role("dialog").get_by_role("button", name="Delete").click()
-    expect(page.get_by_role("heading", name="A place for each project")).to_be_visible()
+    expect(page.get_by_role("heading", name="One place for each project")).to_be_visible()
     assert (house.computer.vault / "Projects" / "boat").is_dir()
 
 
