@@ -52,8 +52,8 @@ def install(root: Path) -> None:
             requirements((TREE / "requirements" / "run.txt").read_text(), needed())
         )
         # This machine may have another Python: nothing is compiled for it here.
-        into = ("--only-binary", ":all:", "--target", str(packages), "--python-version", PYTHON)
-        into += ("--python-platform", f"{platform.machine()}-manylinux_{_GLIBC}")
+        into = ["--only-binary", ":all:", "--target", str(packages), "--python-version", PYTHON]
+        into += ["--python-platform", f"{platform.machine()}-manylinux_{_GLIBC}"]
         _pip("--require-hashes", "-r", str(folder / "requirements.txt"), *into)
         _pip(str(wheel(folder)), *into)
     # Scripts that name the interpreter of this machine, and where the wheel lay.

@@ -151,7 +151,7 @@ class _Names:
 
 def _imported(file: IO[bytes], message: str) -> tuple[list[_Line], bool]:
     """The lines of an import before a message, all of them where it is not there; the second says so."""
-    lines = list[_Line]()
+    lines: list[_Line] = []
     for place, row in read_rows(file):
         if row.shown is None:
             continue

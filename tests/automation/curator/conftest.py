@@ -1,7 +1,5 @@
 """A computer whose root context watches all projects, and a model that reviews as the test says."""
 
-import os
-import subprocess
 from typing import Any
 
 import httpx2
@@ -9,7 +7,6 @@ import pytest
 
 from parachute.security.keys.cli_token import CliToken
 from tests.support.computer import Computer
-from tests.support.fork_server import shared_forks
 from tests.support.installation import PLAIN
 from tests.support.making import Make
 from tests.support.messages_api import MessagesAPI, Reply, text, tool_use
@@ -38,17 +35,6 @@ class Curated(Computer):
         answer = httpx2.request(method, f"{self.url}{path}", json=body, headers=headers, timeout=120, **PLAIN)
         assert answer.status_code == status, answer.text
         return answer.json()
-
-    def command(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
-        """Run the program `parachute` for this computer."""
-        environment = {
-            "HOME": str(self.folder),
-            "PATH": os.environ["PATH"],
-            "PARACHUTE_HOME": str(self.home.root),
-            "LANG": "C.UTF-8",
-        }
-        code, out, err = shared_forks().run(arguments, environment, str(self.folder), "", 120)
-        return subprocess.CompletedProcess(arguments, code, out, err)
 
     def change(self, **settings: Any) -> None:
         """Other settings from the next start on."""

@@ -33,8 +33,8 @@ def furnished(computer: Computer) -> None:
     (computer.vault / "Harbours").mkdir()
     (computer.vault / "Harbours" / "Cuxhaven.md").write_text("secret-of-cuxhaven\n")
     (computer.vault / "Harbours" / "Old town.md").write_text("Old.\n")
-    body = {"name": "Boat", "capabilities": {"skills": ["recipes"]}}
-    furnishing.call(computer, "POST", "/api/workspaces", json=body)
+    boat = {"name": "Boat", "capabilities": {"skills": ["recipes"]}}
+    furnishing.call(computer, "POST", "/api/workspaces", json=boat)
 
 
 def write(page: Page, words: str) -> None:

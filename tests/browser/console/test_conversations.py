@@ -180,13 +180,13 @@ def test_pictures_of_an_export_stand_in_their_messages(person: Person) -> None:
         title="Gables",
         name="gable",
     )
-    export = {
+    export: dict[str, exports.Content] = {
         "conversations.json": json.dumps([talk]),
         "file_0000aa11-gable.png": drawing,
         "file_0000bb22.dat": b"%PDF-1",
     }
     page = person.open("conversations/import")
-    file = {"name": "gables.zip", "mimeType": "application/zip", "buffer": exports.packed(export)}  # type: ignore[dict-item]
+    file = {"name": "gables.zip", "mimeType": "application/zip", "buffer": exports.packed(export)}
     page.get_by_label("Export").set_input_files(file)  # type: ignore[arg-type]
     page.get_by_role("button", name="Preview").click()
     expect(page.get_by_text("Pictures and files in them")).to_be_visible()

@@ -25,7 +25,7 @@ def serve(page: Page, items: list[dict[str, Any]], answered: list[dict[str, Any]
         route.fulfill(content_type="text/event-stream", body=f"id: 1\ndata: {data}\n\n")
 
     def answer(route: Route) -> None:
-        body = route.request.post_data_json
+        body = json.loads(route.request.post_data or "")
         answered.append(body)
         items[:] = [each for each in items if each["id"] != body["id"]]
         route.fulfill(json={"success": True, "id": body["id"], "answer": body["answer"]})

@@ -39,7 +39,7 @@ class DeclaredComputer(ModuleComputer):
         """Write another declaration, which counts from the next start on."""
         write(self.declaration, **parts)
 
-    def begin(self, *arguments: str) -> "subprocess.Popen[str]":
+    def begin(self, *arguments: str, **variables: str) -> "subprocess.Popen[str]":
         """Run the command line of this computer, beside the test."""
         environment = {
             "HOME": str(self.folder),
@@ -48,14 +48,15 @@ class DeclaredComputer(ModuleComputer):
             "PARACHUTE_VAULT": str(self.vault),
             "LANG": "C.UTF-8",
             VARIABLE: str(self.declaration),
+            **variables,
         }
         command: list[str | Path] = [PROGRAM, *arguments]
         pipe = subprocess.PIPE
         return subprocess.Popen(command, env=environment, cwd=self.folder, stdout=pipe, stderr=pipe, text=True)
 
-    def command(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    def command(self, *arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]":
         """The same to its end."""
-        process = self.begin(*arguments)
+        process = self.begin(*arguments, **variables)
         out, err = process.communicate(timeout=100)
         return subprocess.CompletedProcess(arguments, process.returncode, out, err)
 
