@@ -9,10 +9,12 @@ from parachute.chat.sessions.copying import Beginnings
 from parachute.chat.sessions.messages import messages_of, user_text
 from parachute.chat.sessions.transcripts import Transcripts
 from parachute.config.vault.service import Vault
+from parachute.core.sessions import _lines
 from tests.support.messages_api import MessagesAPI, text
 
 from .shapes import SHAPES, Talk
 from .shapes.writing import SESSION
+from .shapes.writing import text as text_block
 from .test_shown_is_sent import UNLINKED, adopted, marks, sent
 
 BRANCH = "0000000b-aaaa-4aaa-8aaa-aaaaaaaaaaab"
@@ -89,3 +91,33 @@ async def test_the_program_sends_what_a_copy_shows(model: MessagesAPI, tmp_path:
     if marks(messages, "summary"):
         said = said[-len(wanted) :] if wanted else []
     assert said == wanted
+
+
+async def test_files_stay_when_the_conversation_that_a_branch_comes_from_is_gone(tmp_path: Path) -> None:
+    place = f"[Attached: own.pdf, also at /vault/.parachute/attachments/{SESSION}/own.pdf]"
+    talk = Talk()
+    talk.asks([text_block(place), text_block("Which bird?")])
+    talk.answers()
+    talk.asks()
+    copied = Copied(tmp_path, talk.content)
+    brought = [
+        {"role": "user", "text": "Which birds?", "files": ["pond.png"]},
+        {"role": "assistant", "text": "Herons.", "files": ["drawn.png"]},
+        {"role": "user", "text": "And here?", "files": ["later.png"]},
+    ]
+    imported = copied.transcripts.imported_place(SESSION)
+    imported.parent.mkdir(parents=True)
+    imported.write_bytes(b"".join([line async for line in _lines([({"session": SESSION}, brought)])]))
+    files = copied.vault.state / "attachments"
+    (files / SESSION).mkdir(parents=True)
+    for name in ("pond.png", "drawn.png", "later.png", "own.pdf", "of_nothing.png"):
+        (files / SESSION / name).write_bytes(name.encode())
+    asked = copied.asked()
+    for message, names in (
+        (asked[1], {"pond.png", "drawn.png"}),
+        (asked[-1], {"pond.png", "drawn.png", "later.png", "own.pdf"}),
+    ):
+        content = copied.branch(message)
+        assert {path.name for path in (files / BRANCH).iterdir()} == names
+        assert (place.replace(SESSION, BRANCH).encode() in content) == ("own.pdf" in names)
+        copied.beginnings.discard(BRANCH)
