@@ -49,6 +49,13 @@ class _Line(NamedTuple):
     has_text: bool
 
 
+class _Source(NamedTuple):
+    """A folder that an agent writes, below one that it does not: no link in it is followed."""
+
+    top: Path
+    path: str
+
+
 class Beginnings:
     """Copies beginnings; its methods block, call them from a thread."""
 
@@ -104,16 +111,16 @@ class Beginnings:
 
     def _write_own(self, own: Path, file: IO[bytes], places: list[int], names: "_Names", *, is_direct: bool) -> None:
         target = self._transcripts.branch_place(own, names.branch, is_direct=is_direct)
-        results = own.parent / names.session / _RESULTS
-        attachments = self._vault.state / "attachments"
-        names.look_for(_listed(results), _listed(attachments / names.session))
+        results = _Source(own.parent.parent, f"{own.parent.name}/{names.session}/{_RESULTS}")
+        attachments = _Source(self._vault.state, f"attachments/{names.session}")
+        names.look_for(_listed(results), _listed(attachments))
         private_folder(target.parent, self._vault.root)
         with Folder.open(target.parent) as folder:
             _write(folder, target.name, names.renamed(file, places))
         left = _SIZE
         for source, copies, found in (
             (results, target.parent / names.branch / _RESULTS, names.results),
-            (attachments / names.session, attachments / names.branch, names.attachments),
+            (attachments, attachments.top / "attachments" / names.branch, names.attachments),
         ):
             if found:
                 private_folder(copies, self._vault.root)
@@ -208,9 +215,9 @@ def _has_text(event: dict[str, Any]) -> bool:
     return bool(user_text(event) or assistant_text(event))
 
 
-def _listed(folder: Path) -> list[str]:
+def _listed(source: _Source) -> list[str]:
     try:
-        with Folder.open(folder) as opened:
+        with Folder.open(source.top) as top, top.folder(source.path) as opened:
             return sorted(entry.name for entry in opened.entries() if entry.is_file(follow_symlinks=False))[:_FILES]
     except OSError:
         return []
@@ -227,11 +234,12 @@ def _write(folder: Folder, name: str, lines: Iterable[bytes]) -> None:
         new.commit()
 
 
-def _copy_files(source: Path, target: Path, names: Iterable[str], left: int) -> int:
+def _copy_files(source: _Source, target: Path, names: Iterable[str], left: int) -> int:
     """Copy regular files of at most `left` bytes together; how many bytes they have."""
     copied = 0
     with ExitStack() as stack:
-        there, here = (stack.enter_context(Folder.open(each)) for each in (source, target))
+        top, here = (stack.enter_context(Folder.open(each)) for each in (source.top, target))
+        there = stack.enter_context(top.folder(source.path))
         for name in names:
             with there.file(name) as file, here.replacement(name, 0o644) as new:
                 while data := file.read(_CHUNK):
