@@ -49,6 +49,13 @@ class _Line(NamedTuple):
     has_text: bool
 
 
+class _Source(NamedTuple):
+    """A folder that an agent writes, below one that it does not: no link in it is followed."""
+
+    top: Path
+    path: str
+
+
 class Beginnings:
     """Copies beginnings; its methods block, call them from a thread."""
 
@@ -81,9 +88,9 @@ class Beginnings:
         transcripts, names = self._transcripts, _Names(session, branch)
         own, imported, brought, said = transcripts.find(session), transcripts.imported(session), 0, 0
         target = transcripts.branch_place(own, branch, is_direct=is_direct) if own else transcripts.folder(branch)
-        attachments = self._vault.state / "attachments"
-        results = own.parent / session / _RESULTS if own else None
-        names.look_for(_listed(results) if results else (), _listed(attachments / session))
+        attachments = _Source(self._vault.state, f"attachments/{session}")
+        results = _Source(own.parent.parent, f"{own.parent.name}/{session}/{_RESULTS}") if own else None
+        names.look_for(_listed(results) if results else (), _listed(attachments))
         is_whole = True
         if imported is not None and (file := open_file(imported)) is not None:
             with file:
@@ -106,7 +113,7 @@ class Beginnings:
         left = _SIZE
         for source, copies, wanted in (
             (results, target.parent / branch / _RESULTS, names.results),
-            (attachments / session, attachments / branch, names.attachments),
+            (attachments, attachments.top / "attachments" / branch, names.attachments),
         ):
             if source is not None and wanted:
                 private_folder(copies, self._vault.root)
@@ -208,9 +215,9 @@ def _has_text(event: dict[str, Any]) -> bool:
     return bool(user_text(event) or assistant_text(event))
 
 
-def _listed(folder: Path) -> list[str]:
+def _listed(source: _Source) -> list[str]:
     try:
-        with Folder.open(folder) as opened:
+        with Folder.open(source.top) as top, top.folder(source.path) as opened:
             return sorted(entry.name for entry in opened.entries() if entry.is_file(follow_symlinks=False))[:_FILES]
     except OSError:
         return []
@@ -227,11 +234,12 @@ def _write(folder: Folder, name: str, lines: Iterable[bytes]) -> None:
         new.commit()
 
 
-def _copy_files(source: Path, target: Path, names: Iterable[str], left: int) -> int:
+def _copy_files(source: _Source, target: Path, names: Iterable[str], left: int) -> int:
     """Copy regular files of at most `left` bytes together; how many bytes they have."""
     copied = 0
     with ExitStack() as stack:
-        there, here = (stack.enter_context(Folder.open(each)) for each in (source, target))
+        top, here = (stack.enter_context(Folder.open(each)) for each in (source.top, target))
+        there = stack.enter_context(top.folder(source.path))
         for name in names:
             with there.file(name) as file, here.replacement(name, 0o644) as new:
                 while data := file.read(_CHUNK):

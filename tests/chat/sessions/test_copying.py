@@ -66,6 +66,26 @@ def test_a_copy_shows_what_was_before_the_message(tmp_path: Path, name: str) -> 
         copied.beginnings.discard(BRANCH)
 
 
+@pytest.mark.parametrize("is_results", [True, False])
+def test_no_link_of_an_agent_brings_other_files_along(tmp_path: Path, is_results: bool) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "id_secret").write_text("secret")
+    talk = Talk()
+    talk.asks(text="Look at id_secret.")
+    talk.answers()
+    message = talk.asks()
+    copied = Copied(tmp_path, talk.content)
+    attachments = copied.vault.state / "attachments"
+    attachments.mkdir()
+    # The first folder is in a sandbox as a whole, the other one is written by whoever works in the vault itself.
+    link = copied.place.parent / SESSION / "tool-results" if is_results else attachments / SESSION
+    link.parent.mkdir(exist_ok=True)
+    link.symlink_to(outside)
+    copied.branch(message)
+    assert [path for path in copied.vault.root.rglob("id_secret") if BRANCH in str(path)] == []
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("name", SHAPES)
 async def test_the_program_sends_what_a_copy_shows(model: MessagesAPI, tmp_path: Path, name: str) -> None:
