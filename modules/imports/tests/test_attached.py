@@ -135,6 +135,23 @@ def test_an_export_that_is_imported_again_brings_the_files_that_an_earlier_versi
         assert [each["grows"] for each in later.conversations] == ([] if has_files else [3])
 
 
+def test_a_document_that_an_earlier_export_did_not_have_comes_later(tmp_path: Path) -> None:
+    name, chat = "file-Lost_lost.txt", tree(node("a", None, text="Read it.", metadata={"attachments": ATTACHED[2:]}))
+    first, later = Read(), Read()
+    export.read(uploaded(tmp_path, archive(chat)), "auto", set(), first.take)
+    (here,) = first.conversations
+    (said,) = first.messages[0]
+    brought = {
+        here["session"]: Brought(
+            True, here["updated"], [BroughtMessage(said["id"], said["role"], said["time"], digest(said["text"]), 0)]
+        )
+    }
+    fingerprints = {here["session"]: here["fingerprint"]}
+    upload = uploaded(tmp_path, archive(chat, **{name: b"found"}))
+    export.read(upload, "auto", {here["session"]}, later.take, brought.get, fingerprints)
+    assert [list(each) for each in later.attachments] == [["lost.txt"]]
+
+
 @pytest.mark.long
 def test_one_file_that_a_million_messages_name_comes_up_to_a_limit(tmp_path: Path) -> None:
     many = [

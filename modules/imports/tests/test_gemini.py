@@ -178,6 +178,15 @@ def test_conversations_of_workspace(tmp_path: Path) -> None:
         assert found.left_out == {"thoughts": 1}
 
 
+def test_conversations_of_workspace_without_a_time_are_told_from_one_another(tmp_path: Path) -> None:
+    talks = [
+        {"title": "Herons", "conversation_turns": [{"user_turn": {"prompt": f"{word} heron?"}}]}
+        for word in ("Which", "Whose", "Which")
+    ]
+    found = read(tmp_path, json.dumps(talks).encode())
+    assert [each[0]["text"] for each in found.messages] == ["Which heron?", "Whose heron?"]
+
+
 def test_what_is_no_gemini_is_refused(tmp_path: Path) -> None:
     search = {
         "header": "Search",

@@ -65,14 +65,18 @@ class AttachedFiles:
         with contextlib.suppress(OSError):
             remove_tree(self._vault.state / "attachments" / session, self._vault.root)
 
-    def prune(self, session: str) -> None:
-        """Remove those that no message of a conversation has: it was put back to what an earlier import had brought."""
-        named = {name for event in self._transcripts.imported_events(session) for name in event.get("attachments", ())}
+    def named(self, session: str) -> set[str]:
+        """The names of those that messages have which imports brought."""
+        return {name for event in self._transcripts.imported_events(session) for name in event.get("attachments", ())}
+
+    def remove_files(self, session: str, names: Iterable[str]) -> None:
+        """Remove some of a conversation; those of a message that was said here stay."""
+        own = {name for event in self._transcripts.own_events(session) for name in event.get("attachments", ())}
         with (
             contextlib.suppress(OSError),
             Folder.open_unlinked(self._vault.state / "attachments" / session) as folder,
         ):
-            for name in [entry.name for entry in folder.entries() if entry.name not in named]:
+            for name in {entry.name for entry in folder.entries()} & (set(names) - own):
                 folder.remove(name)
 
 

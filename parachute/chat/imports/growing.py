@@ -51,8 +51,13 @@ class Growing:
 
         How many have grown by the import.
         """
-        known = await asyncio.to_thread(self._folders.grown, import_id)
-        return sum([await self._settle(import_id, identifier) for identifier in known])
+        grown = 0
+        for identifier in await asyncio.to_thread(self._folders.grown, import_id):
+            if await self._settle(import_id, identifier):
+                # It may have ended between the row and the index.
+                await self._sessions.sessions.search_index.update(identifier)
+                grown += 1
+        return grown
 
     async def _settle(self, import_id: str, identifier: str) -> bool:
         """Return whether a session has grown by an import; what was placed and not stored is as before then."""
@@ -71,5 +76,6 @@ class Growing:
         self._folders.grow_transcript(import_id, staged, identifier)
 
     def _put_back(self, import_id: str, identifier: str) -> None:
+        brought = self._attached.named(identifier)
         self._folders.put_back(import_id, identifier)
-        self._attached.prune(identifier)
+        self._attached.remove_files(identifier, brought - self._attached.named(identifier))

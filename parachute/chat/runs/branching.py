@@ -2,12 +2,13 @@
 
 import asyncio
 import uuid
+from contextlib import suppress
 from typing import Any
 
 from msgspec import to_builtins
 
 from parachute.base.clock import now
-from parachute.base.errors import Conflict, NotFound
+from parachute.base.errors import Conflict, NotFound, ParachuteError
 from parachute.chat.contexts.service import Contexts
 from parachute.chat.runs.request import TurnRequest
 from parachute.chat.sessions.copying import Beginnings
@@ -70,11 +71,13 @@ class Branching:
         try:
             await self._copy(session, source, branch)
             await self._sessions.create(session, approved_by=approved_by, heir_of=source)
+            await self._sessions.search_index.update(session.id)
+            await self._contexts.add(session.id, await self._contexts.selected(source))
         except BaseException:
+            with suppress(ParachuteError):
+                await self._sessions.delete(session.id)
             await asyncio.to_thread(self._beginnings.discard, session.id)
             raise
-        await self._sessions.search_index.update(session.id)
-        await self._contexts.add(session.id, await self._contexts.selected(source))
 
     async def _copy(self, session: Session, source: str, branch: Branch) -> None:
         is_direct = session.trust_level == "direct"

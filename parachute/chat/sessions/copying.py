@@ -49,6 +49,13 @@ class _Line(NamedTuple):
     has_text: bool
 
 
+class _Source(NamedTuple):
+    """A folder that an agent writes, below one that it does not: no link in it is followed."""
+
+    top: Path
+    path: str
+
+
 class Beginnings:
     """Copies beginnings; its methods block, call them from a thread."""
 
@@ -80,44 +87,43 @@ class Beginnings:
     def _copy(self, session: str, message: str, branch: str, *, is_direct: bool) -> Beginning | None:
         transcripts, names = self._transcripts, _Names(session, branch)
         own, imported, brought, said = transcripts.find(session), transcripts.imported(session), 0, 0
+        target = transcripts.branch_place(own, branch, is_direct=is_direct) if own else transcripts.folder(branch)
+        attachments = _Source(self._vault.state, f"attachments/{session}")
+        results = _Source(own.parent.parent, f"{own.parent.name}/{session}/{_RESULTS}") if own else None
+        names.look_for(_listed(results) if results else (), _listed(attachments))
+        is_whole = True
         if imported is not None and (file := open_file(imported)) is not None:
             with file:
                 lines, is_whole = _imported(file, message)
                 brought = sum(line.has_text for line in lines)
-                target = transcripts.imported_place(branch)
-                private_folder(target.parent, self._vault.root)
-                with Folder.open(target.parent) as folder:
-                    _write(folder, target.name, names.renamed(file, [0, *(line.place for line in lines)]))
-            if not is_whole:
-                return Beginning(brought, brought)
-        file = open_file(own) if own is not None else None
-        if own is None or file is None:
-            return None
-        with file:
-            found = _before(file, message)
-            if found is None:
+                self._write(
+                    transcripts.imported_place(branch), names.renamed(file, [0, *(each.place for each in lines)])
+                )
+        if is_whole:
+            file = open_file(own) if own is not None else None
+            if file is None:
                 return None
-            if found:
-                said = sum(line.has_text for line in found)
-                self._write_own(own, file, [line.place for line in found], names, is_direct=is_direct)
+            with file:
+                found = _before(file, message)
+                if found is None:
+                    return None
+                if found:
+                    said = sum(line.has_text for line in found)
+                    self._write(target, names.renamed(file, [line.place for line in found]))
+        left = _SIZE
+        for source, copies, wanted in (
+            (results, target.parent / branch / _RESULTS, names.results),
+            (attachments, attachments.top / "attachments" / branch, names.attachments),
+        ):
+            if source is not None and wanted:
+                private_folder(copies, self._vault.root)
+                left -= _copy_files(source, copies, sorted(wanted)[:_FILES], left)
         return Beginning(brought + said, brought)
 
-    def _write_own(self, own: Path, file: IO[bytes], places: list[int], names: "_Names", *, is_direct: bool) -> None:
-        target = self._transcripts.branch_place(own, names.branch, is_direct=is_direct)
-        results = own.parent / names.session / _RESULTS
-        attachments = self._vault.state / "attachments"
-        names.look_for(_listed(results), _listed(attachments / names.session))
+    def _write(self, target: Path, lines: Iterable[bytes]) -> None:
         private_folder(target.parent, self._vault.root)
         with Folder.open(target.parent) as folder:
-            _write(folder, target.name, names.renamed(file, places))
-        left = _SIZE
-        for source, copies, found in (
-            (results, target.parent / names.branch / _RESULTS, names.results),
-            (attachments / names.session, attachments / names.branch, names.attachments),
-        ):
-            if found:
-                private_folder(copies, self._vault.root)
-                left -= _copy_files(source, copies, sorted(found)[:_FILES], left)
+            _write(folder, target.name, lines)
 
 
 class _Names:
@@ -145,6 +151,7 @@ class _Names:
                 wanted -= named
             line = session.sub(rb"\g<1>%b\g<2>" % new, line)
             line = line.replace(b"/%b/%b/" % (old, _RESULTS.encode()), b"/%b/%b/" % (new, _RESULTS.encode()))
+            line = line.replace(b"/attachments/%b/" % old, b"/attachments/%b/" % new)
             # The agent's program would lose what stands behind an unfinished line.
             yield from apart(line if line.endswith(b"\n") else line + b"\n")
 
@@ -208,9 +215,9 @@ def _has_text(event: dict[str, Any]) -> bool:
     return bool(user_text(event) or assistant_text(event))
 
 
-def _listed(folder: Path) -> list[str]:
+def _listed(source: _Source) -> list[str]:
     try:
-        with Folder.open(folder) as opened:
+        with Folder.open(source.top) as top, top.folder(source.path) as opened:
             return sorted(entry.name for entry in opened.entries() if entry.is_file(follow_symlinks=False))[:_FILES]
     except OSError:
         return []
@@ -227,11 +234,12 @@ def _write(folder: Folder, name: str, lines: Iterable[bytes]) -> None:
         new.commit()
 
 
-def _copy_files(source: Path, target: Path, names: Iterable[str], left: int) -> int:
+def _copy_files(source: _Source, target: Path, names: Iterable[str], left: int) -> int:
     """Copy regular files of at most `left` bytes together; how many bytes they have."""
     copied = 0
     with ExitStack() as stack:
-        there, here = (stack.enter_context(Folder.open(each)) for each in (source, target))
+        top, here = (stack.enter_context(Folder.open(each)) for each in (source.top, target))
+        there = stack.enter_context(top.folder(source.path))
         for name in names:
             with there.file(name) as file, here.replacement(name, 0o644) as new:
                 while data := file.read(_CHUNK):

@@ -9,10 +9,12 @@ from parachute.chat.sessions.copying import Beginnings
 from parachute.chat.sessions.messages import messages_of, user_text
 from parachute.chat.sessions.transcripts import Transcripts
 from parachute.config.vault.service import Vault
+from parachute.core.sessions import _lines
 from tests.support.messages_api import MessagesAPI, text
 
 from .shapes import SHAPES, Talk
 from .shapes.writing import SESSION
+from .shapes.writing import text as text_block
 from .test_shown_is_sent import UNLINKED, adopted, marks, sent
 
 BRANCH = "0000000b-aaaa-4aaa-8aaa-aaaaaaaaaaab"
@@ -64,6 +66,26 @@ def test_a_copy_shows_what_was_before_the_message(tmp_path: Path, name: str) -> 
         copied.beginnings.discard(BRANCH)
 
 
+@pytest.mark.parametrize("is_results", [True, False])
+def test_no_link_of_an_agent_brings_other_files_along(tmp_path: Path, is_results: bool) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "id_secret").write_text("secret")
+    talk = Talk()
+    talk.asks(text="Look at id_secret.")
+    talk.answers()
+    message = talk.asks()
+    copied = Copied(tmp_path, talk.content)
+    attachments = copied.vault.state / "attachments"
+    attachments.mkdir()
+    # The first folder is in a sandbox as a whole, the other one is written by whoever works in the vault itself.
+    link = copied.place.parent / SESSION / "tool-results" if is_results else attachments / SESSION
+    link.parent.mkdir(exist_ok=True)
+    link.symlink_to(outside)
+    copied.branch(message)
+    assert [path for path in copied.vault.root.rglob("id_secret") if BRANCH in str(path)] == []
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("name", SHAPES)
 async def test_the_program_sends_what_a_copy_shows(model: MessagesAPI, tmp_path: Path, name: str) -> None:
@@ -89,3 +111,33 @@ async def test_the_program_sends_what_a_copy_shows(model: MessagesAPI, tmp_path:
     if marks(messages, "summary"):
         said = said[-len(wanted) :] if wanted else []
     assert said == wanted
+
+
+async def test_files_stay_when_the_conversation_that_a_branch_comes_from_is_gone(tmp_path: Path) -> None:
+    place = f"[Attached: own.pdf, also at /vault/.parachute/attachments/{SESSION}/own.pdf]"
+    talk = Talk()
+    talk.asks([text_block(place), text_block("Which bird?")])
+    talk.answers()
+    talk.asks()
+    copied = Copied(tmp_path, talk.content)
+    brought = [
+        {"role": "user", "text": "Which birds?", "files": ["pond.png"]},
+        {"role": "assistant", "text": "Herons.", "files": ["drawn.png"]},
+        {"role": "user", "text": "And here?", "files": ["later.png"]},
+    ]
+    imported = copied.transcripts.imported_place(SESSION)
+    imported.parent.mkdir(parents=True)
+    imported.write_bytes(b"".join([line async for line in _lines([({"session": SESSION}, brought)])]))
+    files = copied.vault.state / "attachments"
+    (files / SESSION).mkdir(parents=True)
+    for name in ("pond.png", "drawn.png", "later.png", "own.pdf", "of_nothing.png"):
+        (files / SESSION / name).write_bytes(name.encode())
+    asked = copied.asked()
+    for message, names in (
+        (asked[1], {"pond.png", "drawn.png"}),
+        (asked[-1], {"pond.png", "drawn.png", "later.png", "own.pdf"}),
+    ):
+        content = copied.branch(message)
+        assert {path.name for path in (files / BRANCH).iterdir()} == names
+        assert (place.replace(SESSION, BRANCH).encode() in content) == ("own.pdf" in names)
+        copied.beginnings.discard(BRANCH)

@@ -1,5 +1,6 @@
 """A later export adds to the conversations that are here, also after a crash; an undo takes that back."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -28,7 +29,9 @@ class Imports:
         self.folders = ImportFolders(storage.vault)
         self.growing = Growing(AttachedFiles(storage.vault, self.folders, self.sessions.transcripts), self.sessions)
 
-    async def bring(self, import_id: str, count: int, *, store: bool = True, **head: Any) -> list[str]:
+    async def bring(
+        self, import_id: str, count: int, *, store: bool = True, files: Sequence[str] = (), **head: Any
+    ) -> list[str]:
         """Bring so many messages of the conversation `a`."""
         self.folders.clear(import_id)
         self.folders.make(import_id)
@@ -36,7 +39,12 @@ class Imports:
         arriving = Arriving(self.folders, under_way)
         chat = {"session": "a", "source": "chatgpt", "original": "c", "messages": count, "title": "Varnish", **head}
         said = [
-            {"role": "assistant" if n % 2 else "user", "text": text, "id": f"m{n}"}
+            {
+                "role": "assistant" if n % 2 else "user",
+                "text": text,
+                "id": f"m{n}",
+                "files": files if n == count - 1 else (),
+            }
             for n, text in enumerate(TEXTS[:count])
         ]
         async for line in _lines([(chat, said)]):
@@ -211,6 +219,17 @@ async def test_files_of_what_was_placed_and_not_stored_are_gone(imports: Imports
     attached.stage(under_way, "a", "pond.png", 9)
     attached.place(FEBRUARY, "a")
     assert (folder / "pond.png").read_bytes() == b"drawn"
-    await imports.bring(FEBRUARY, 4, grows=2, store=False)
+    (folder / "own.png").write_bytes(b"of a message that is just being sent")
+    await imports.bring(FEBRUARY, 4, grows=2, store=False, files=["pond.png"])
     assert await imports.growing.settle(FEBRUARY) == 0
-    assert list(folder.iterdir()) == []
+    assert [path.name for path in folder.iterdir()] == ["own.png"]
+
+
+async def test_one_that_grew_is_found_when_the_computer_ended_before_it_was_in_the_search(imports: Imports) -> None:
+    await imports.bring(JANUARY, 2, updated=now())
+    words = await imports.storage.store.words("a")
+    await imports.bring(FEBRUARY, 4, grows=2)
+    await imports.storage.store.replace_words("a", words)
+    assert not await imports.finds("winter")
+    assert await imports.growing.settle(FEBRUARY) == 1
+    assert await imports.finds("winter")

@@ -187,9 +187,11 @@ export class Conversation {
   async branch(message: Message, text: string, onBegun?: () => void): Promise<void> {
     const messages = this.messages.value;
     const place = messages.findIndex(({ id }) => id === message.id);
-    if (!this.id || !message.id || place < 0 || this.isRunning.value) return;
-    const files = await attached(this.id, message.files ?? []);
     const [id, session] = [this.id, this.session.value];
+    if (!id || !message.id || place < 0 || this.isRunning.value) return;
+    const files = await attached(id, message.files ?? []);
+    // Sent twice at once, it has begun by now.
+    if (id !== this.id || this.isRunning.value) return;
     this.id = undefined;
     this.messages.value = messages.slice(0, place);
     this.onBranched = onBegun;

@@ -22,6 +22,7 @@ from imports.reading.conversation import (
 from imports.reading.gemini_times import LINE, time_of
 from imports.reading.html_text import markdown, plain, sources
 from imports.reading.json_values import Readable
+from parachute.core.sessions import digest
 
 SOURCE = "gemini"
 _NAMES = ("gemini", "bard")
@@ -142,7 +143,7 @@ def read(value: dict[str, Any], attached: Attached) -> Iterator[Conversation]:
     created = text_of(value.get("creation_time"))
     found = Conversation(
         SOURCE,
-        created or text_of(value.get("title")) or "unnamed",
+        created or _beginning(value),
         title=text_of(value.get("title")),
         created=moment(value.get("creation_time")),
         updated=moment(value.get("last_modification_time")),
@@ -161,6 +162,12 @@ def read(value: dict[str, Any], attached: Attached) -> Iterator[Conversation]:
             found.left_out["images"] += len(names) - len(files)
         found.say(role, text, moment(said.get("turn_last_modified")), name=key, files=files)
     yield found
+
+
+def _beginning(value: dict[str, Any]) -> str:
+    """A name for a conversation without a time: two of one title are two, and none takes the place of the other."""
+    asked = (text_of(fields_of(fields_of(turn).get("user_turn")).get("prompt")) for turn in value["conversation_turns"])
+    return digest(f"{text_of(value.get('title'))}\0{next(filter(None, asked), '')}")
 
 
 def _answer(turn: dict[str, Any]) -> str:

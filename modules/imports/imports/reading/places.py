@@ -93,7 +93,8 @@ class Places:
 def _fingerprint(found: Conversation) -> str:
     made = hashlib.sha256()
     for message in found.messages:
-        made.update(f"{message.id}\0{message.role}\0{message.text}\0".encode(errors="replace"))
+        said = [message.id, message.role, message.text, *(file.name for file in message.files)]
+        made.update("".join(f"{each}\0" for each in said).encode(errors="replace"))
     return made.hexdigest()[:32]
 
 
