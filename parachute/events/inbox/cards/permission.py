@@ -7,7 +7,6 @@ from parachute.base.plain import plain_lines
 from parachute.events.inbox.card import Card, Choice, asker, kind, name
 from parachute.events.inbox.models import ALLOW, Item
 
-
 _CHANGING = frozenset(("Edit", "MultiEdit", "NotebookEdit", "Write"))
 
 
