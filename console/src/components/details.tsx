@@ -16,7 +16,7 @@ export function Details({ value }: { value: unknown }) {
     );
   }
   if (typeof value === "object" && value !== null) {
-    const entries = Object.entries(value).filter(([, entry]) => entry !== null && entry !== "" && !isEmpty(entry));
+    const entries = Object.entries(value).filter(([, entry]) => entry !== null && entry !== undefined && entry !== "" && !isEmpty(entry));
     return (
       <dl class="facts">
         {entries.map(([name, entry]) => (

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from parachute.events.inbox.models import Item
 
 _MOST = 120
+WHOLE = 5_000
+"""Characters of a name that is not cut: a host, a path."""
 
 LABELS = {
     "allow": "Allow",
@@ -85,14 +87,14 @@ def asker(item: "Item") -> str:
 
 def listed(label: str, values: object) -> list[str]:
     """A line that names things, none where there are none."""
-    found = [name(each) for each in values] if isinstance(values, list | tuple) else []
+    found = [name(each, WHOLE) for each in values] if isinstance(values, list | tuple) else []
     return [f"{label}: {', '.join(found)}"] if found else []
 
 
 def files(found: object) -> list[str]:
     """A line for each file with its hash."""
     return [
-        f"{name(each['path'])}  sha256:{each['sha256']}{'  executable' if each.get('executable') else ''}"
+        f"{name(each['path'], WHOLE)}  sha256:{each['sha256']}{'  executable' if each.get('executable') else ''}"
         for each in (found if isinstance(found, list | tuple) else ())
     ]
 

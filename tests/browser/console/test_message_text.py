@@ -106,6 +106,15 @@ $$
     expect(answer.get_by_text("for $5 and $10, [draft],")).to_be_visible()
 
 
+def test_a_formula_covers_nothing_but_its_own_text(make_person: MakePerson, model: MessagesAPI) -> None:
+    page = answered(make_person(), model, r"A bar: $\smash{\rule{20em}{10em}}$.")
+    bar = page.get_by_label("Agent", exact=True).locator("mspace")
+    expect(bar).to_have_count(1)
+    covered = "(bar) => document.elementFromPoint(bar.getBoundingClientRect().x + 9, bar.getBoundingClientRect().y + 9)"
+    assert bar.evaluate(f"(bar) => ({covered})(bar) !== bar")
+    assert bar.evaluate("(bar) => bar.getBoundingClientRect().y > 0")
+
+
 def test_a_diagram_is_drawn_and_its_text_is_at_hand(make_person: MakePerson, model: MessagesAPI) -> None:
     person = make_person(color_scheme="light")
     page = answered(person, model, FLOW)

@@ -1,5 +1,7 @@
 """Each kind of item is a sentence with buttons, whatever its names are."""
 
+from typing import Any
+
 import pytest
 
 from parachute.events.inbox.cards import kinds
@@ -30,3 +32,23 @@ def test_no_braces_of_a_record_are_shown(item: Item) -> None:
     shown = "\n".join(kinds()[item.kind].lines(item.details)).replace(EVIL, "")
     assert "{'" not in shown
     assert '{"' not in shown
+
+
+LONG = f"{'docs.example.org.' + 'a' * 60}.{'b' * 60}.{'c' * 60}.evil.test"
+
+
+@pytest.mark.parametrize(
+    ("kind", "details", "shown"),
+    [
+        ("host", {"host": LONG, "workspace": None}, LONG),
+        ("repository", {"repository": f"{LONG}/a", "access": "push", "workspace": None}, f"{LONG}/a"),
+        ("mcp_server", {"command": "x", "hosts": [LONG], "files": [{"path": f"/{LONG}", "sha256": "0"}]}, f"/{LONG}"),
+        ("mcp_server", {"command": "x", "hosts": [LONG]}, LONG),
+        ("permission", {"tool": "mcp__mail__send", "input": {"command": "ls", "to": "x"}}, "mcp__mail__send"),
+        ("permission", {"tool": "mcp__mail__send", "input": {"file_path": "/a"}}, "mcp__mail__send"),
+    ],
+)
+def test_what_is_decided_about_is_said_whole(kind: str, details: dict[str, Any], shown: str) -> None:
+    item = Item(kind=kind, key="k", title="t", source="s", details=details)
+    found = kinds()[kind]
+    assert shown in "\n".join([found.card(item).sentence, *found.lines(details)])

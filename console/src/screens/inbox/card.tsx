@@ -40,6 +40,9 @@ export function part(value: unknown, most = 120): string {
   return text.length > most ? `${text.slice(0, most - 1)}…` : text || "–";
 }
 
+/** A name that is not cut, a host or a path: its end says whose it is. */
+export const whole = (value: unknown): string => part(value, 5_000);
+
 /** A translated sentence in which each name stands for itself, whatever its letters are. */
 export function Filled({ text, parts }: { text: string; parts: Record<string, string> }) {
   return (
@@ -61,7 +64,7 @@ export function Whole({ text }: { text: unknown }) {
 /** Files with their hashes. */
 export function Files({ of }: { of: unknown }) {
   const found = Array.isArray(of) ? (of as { path: string; sha256: string }[]) : [];
-  return <Whole text={found.map(({ path, sha256 }) => `${part(path)}  ${sha256.slice(0, 12)}`)} />;
+  return <Whole text={found.map(({ path, sha256 }) => `${whole(path)}  ${sha256.slice(0, 12)}`)} />;
 }
 
 /** The workspace of an item, or the title of its conversation: who asks. */

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from parachute.events.inbox.card import Card, asker, kind, name, words
+from parachute.events.inbox.card import WHOLE, Card, asker, kind, name, words
 from parachute.events.inbox.models import Item
 
 
@@ -13,7 +13,8 @@ def _lines(details: Mapping[str, Any]) -> list[str]:
 
 @kind(lines=_lines)
 def card(item: Item) -> Card:
-    host, workspace = name(item.details["host"]), item.details["workspace"]
+    # Its end says whose it is.
+    host, workspace = name(item.details["host"], WHOLE), item.details["workspace"]
     place = name(workspace) if workspace else "chats without a workspace"
     return words(
         item,

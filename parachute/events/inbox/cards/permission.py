@@ -7,6 +7,8 @@ from parachute.base.plain import plain_lines
 from parachute.events.inbox.card import Card, Choice, asker, kind, name
 from parachute.events.inbox.models import ALLOW, Item
 
+_CHANGING = frozenset(("Edit", "MultiEdit", "NotebookEdit", "Write"))
+
 
 def _lines(details: Mapping[str, Any]) -> list[str]:
     reason = [f"Why you are asked: {details['reason']}"] if details.get("reason") else []
@@ -14,9 +16,10 @@ def _lines(details: Mapping[str, Any]) -> list[str]:
 
 
 def _does(tool: str, wanted: Mapping[str, Any]) -> str:
-    if "command" in wanted:
+    # Tools of others have fields with these names, too.
+    if tool == "Bash" and "command" in wanted:
         return f"run {name(wanted['command'])}"
-    if "file_path" in wanted:
+    if tool in ("Read", *_CHANGING) and "file_path" in wanted:
         return f"{'read' if tool == 'Read' else 'change'} {name(wanted['file_path'])}"
     return f"use {name(tool)}"
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from parachute.events.inbox.card import Card, asker, kind, name, words
+from parachute.events.inbox.card import WHOLE, Card, asker, kind, name, words
 from parachute.events.inbox.models import Item
 
 
@@ -13,7 +13,7 @@ def _lines(details: Mapping[str, Any]) -> list[str]:
 
 @kind(lines=_lines)
 def card(item: Item) -> Card:
-    repository, workspace = name(item.details["repository"]), item.details["workspace"]
+    repository, workspace = name(item.details["repository"], WHOLE), item.details["workspace"]
     does = "push to" if item.details["access"] == "push" else "fetch from"
     place = name(workspace) if workspace else "chats without a workspace"
     return words(

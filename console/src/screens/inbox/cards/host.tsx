@@ -1,7 +1,7 @@
 /** A host that a conversation wants to reach. */
 import { api } from "~/api/client";
 import { messages } from "~/text/messages";
-import { asker, type Card, part } from "../card";
+import { asker, type Card, part, whole } from "../card";
 
 const t = messages("inbox_cards_host", {
   sentence: "The agent of {workspace} wants to reach {host}.",
@@ -18,7 +18,7 @@ const t = messages("inbox_cards_host", {
 export const card: Card = {
   icon: "link",
   t,
-  parts: (item) => ({ ...asker(item), host: part(item.details.host), place: item.details.workspace ? part(item.details.workspace) : t("chats") }),
+  parts: (item) => ({ ...asker(item), host: whole(item.details.host), place: item.details.workspace ? part(item.details.workspace) : t("chats") }),
   sentence: (item) => (item.details.workspace ? "sentence" : "sentence_chat"),
   undo: ({ details }, word) => {
     const query = { host: String(details.host), workspace: details.workspace as string | undefined };

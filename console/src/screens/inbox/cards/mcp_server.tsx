@@ -2,7 +2,7 @@
 import { Details } from "~/components/details";
 import { Facts } from "~/components/layout";
 import { messages } from "~/text/messages";
-import { type BodyProps, type Card, Files, part, Whole } from "../card";
+import { type BodyProps, type Card, Files, part, Whole, whole } from "../card";
 
 const t = messages("inbox_cards_mcp_server", {
   sentence_local: "The MCP server {server} wants to run on this computer.",
@@ -26,7 +26,7 @@ const LISTS = ["environment", "headers", "secrets", "hosts", "folders"] as const
 function Body({ item: { details } }: BodyProps) {
   const facts = LISTS.flatMap((name) => {
     const found = details[name];
-    return Array.isArray(found) && found.length ? ([[t(name), <bdi>{found.map((each) => part(each)).join(", ")}</bdi>]] as const) : [];
+    return Array.isArray(found) && found.length ? ([[t(name), <bdi>{found.map((each) => whole(each)).join(", ")}</bdi>]] as const) : [];
   });
   return (
     <>

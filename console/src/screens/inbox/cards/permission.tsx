@@ -1,5 +1,6 @@
 /** A call of a tool that no rule allows. */
 import { Details } from "~/components/details";
+import type { Item } from "~/state/inbox";
 import { messages } from "~/text/messages";
 import { asker, type BodyProps, type Card, part, Whole } from "../card";
 
@@ -16,13 +17,26 @@ const t = messages("inbox_cards_permission", {
   done_deny: "Refused: {what}.",
 });
 
-type Wanted = { command?: string; file_path?: string };
+const CHANGING = ["Edit", "MultiEdit", "NotebookEdit", "Write"];
 
-function Body({ item: { details } }: BodyProps) {
-  const wanted = (details.input ?? {}) as Wanted;
+/** The deed and its object; tools of others have fields with the same names. */
+function deed({ details }: Item): { key: "run" | "read" | "change" | "use"; what: unknown } {
+  const { command, file_path } = (details.input ?? {}) as { command?: string; file_path?: string };
+  if (details.tool === "Bash" && command) return { key: "run", what: command };
+  if (details.tool === "Read" && file_path) return { key: "read", what: file_path };
+  if (CHANGING.includes(String(details.tool)) && file_path) return { key: "change", what: file_path };
+  return { key: "use", what: details.tool };
+}
+
+function Body({ item }: BodyProps) {
+  const { details } = item;
+  const { key, what } = deed(item);
+  const wanted = { ...(details.input as object | undefined) };
+  if (key === "run") Object.assign(wanted, { command: undefined });
   return (
     <>
-      {wanted.command ? <Whole text={wanted.command} /> : <Details value={wanted} />}
+      {key === "run" && <Whole text={what} />}
+      <Details value={wanted} />
       {details.reason ? (
         <p class="muted">
           <bdi>{String(details.reason)}</bdi>
@@ -35,15 +49,7 @@ function Body({ item: { details } }: BodyProps) {
 export const card: Card = {
   icon: "warning",
   t,
-  parts: (item) => {
-    const { command, file_path } = (item.details.input ?? {}) as Wanted;
-    return { ...asker(item), what: part(command ?? file_path ?? item.details.tool) };
-  },
-  sentence: ({ details }) => {
-    const { command, file_path } = (details.input ?? {}) as Wanted;
-    if (command) return "sentence_run";
-    if (file_path) return details.tool === "Read" ? "sentence_read" : "sentence_change";
-    return "sentence_use";
-  },
+  parts: (item) => ({ ...asker(item), what: part(deed(item).what) }),
+  sentence: (item) => `sentence_${deed(item).key}`,
   Body,
 };

@@ -1,7 +1,7 @@
 /** A repository that a conversation wants to use. */
 import { api } from "~/api/client";
 import { messages } from "~/text/messages";
-import { asker, type Card, part } from "../card";
+import { asker, type Card, part, whole } from "../card";
 
 const t = messages("inbox_cards_repository", {
   sentence_push: "The agent of {workspace} wants to push to {repository}.",
@@ -22,7 +22,7 @@ export const card: Card = {
   t,
   parts: (item) => ({
     ...asker(item),
-    repository: part(item.details.repository),
+    repository: whole(item.details.repository),
     place: item.details.workspace ? part(item.details.workspace) : t("chats"),
   }),
   sentence: ({ details }) => `sentence_${details.workspace ? "" : "chat_"}${details.access === "push" ? "push" : "fetch"}`,
