@@ -67,7 +67,7 @@ function List() {
   );
 }
 
-/** Those on top, those of each workspace, and the others; what a search has found stays as it comes. */
+/** Conversations on top, those of each workspace, and the others; what a search has found stays as it comes. */
 function grouped(onTop: Session[], sessions: Session[], name: (slug: string) => string, search: string): [string, Session[]][] {
   if (search) return [["", sessions]];
   const groups = new Map<string, Session[]>();
