@@ -9,6 +9,9 @@ const MOST_LINES = 400;
 const SPOKEN = new Set(["label", "title", "alt", "placeholder", "aria-label", "hint"]);
 
 const problems = [];
+/** Classes that style sheets of the whole console define by themselves: one of a screen would change them on all others. */
+const alone = (css) => css.match(/^\.[\w-]+(?= \{$)/gm) ?? [];
+const shared = new Set(alone(await readFile(join(here, "src/styles/components.css"), "utf8")));
 
 for (const entry of await readdir(join(here, "src"), { recursive: true, withFileTypes: true })) {
   if (!/\.(ts|tsx|css)$/.test(entry.name)) continue;
@@ -20,6 +23,7 @@ for (const entry of await readdir(join(here, "src"), { recursive: true, withFile
   if (/https?:\/\/(?!www\.w3\.org)/.test(text)) report(1, "names an address elsewhere");
   if (entry.name.endsWith(".css")) {
     if (/url\(|@import "(?!\.|screens:)/.test(text)) report(1, "loads something");
+    if (/screens/.test(path)) for (const name of alone(text)) if (shared.has(name)) report(1, `changes ${name} of all screens`);
     continue;
   }
   const source = ts.createSourceFile(path, text, ts.ScriptTarget.ES2022, true);

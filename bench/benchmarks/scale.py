@@ -32,7 +32,7 @@ _BUDGETS = {
     "first_transcript": 20,
     "transcript_after_start": 20,
 }
-"""Those that are no lists; the others may cost twice what they cost where there is little."""
+"""Measurements that are no lists; the others may cost twice what they cost where there is little."""
 
 _GROWTH = {"start": 1.5}
 

@@ -150,7 +150,7 @@ async def _take(places: Places, view: View, planner: Planner, plan: Plan, outcom
 
 
 def _not_there(view: View, upper: Folder, paths: Iterable[str]) -> set[str]:
-    """Those of the paths that wait at which the view has nothing to say any more; below a folder that was handled none is looked at."""
+    """Choose the waiting paths at which the view has nothing to say any more; below a folder that was handled none is looked at."""
     return {path for path in paths if view.waiting[path].after.kind != "none" or not is_hidden(upper, path)}
 
 

@@ -75,7 +75,7 @@ class Planner:
         """Reason why the rest of a commit waits, once a part of it does."""
         self._has_looked = False
         self._references: dict[bytes, bytes] | None = None
-        """Those of the owner's repository, once they are needed."""
+        """References of the owner's repository, once they are needed."""
         self._judged: set[bytes] = set()
         """Objects that references may lead to."""
         self._held_bytes = 0

@@ -206,7 +206,7 @@ class ChangeStore:
         return [_held(row) for row in await self._database.rows(query, (session, number))]
 
     async def throw_away(self, number: int, paths: Iterable[str]) -> None:
-        """These are thrown away: they do not wait, and are known until the view is without them."""
+        """Mark paths as thrown away: they do not wait, and are known until the view is without them."""
         async with self._database.transaction() as connection:
             await connection.executemany(
                 "UPDATE held SET thrown = 1 WHERE number = ? AND path = ?", [(number, path) for path in paths]

@@ -147,13 +147,8 @@ def print_turn(session: str, turn: dict[str, Any] | None, items: list[dict[str, 
             lines = f"+{each['added']} -{each['removed']}"
             print_note(f"{files}  {lines}  `parachute undo {short(session)} --run {each['run']}`")
     for item in items:
-        if item["kind"] == "host":
-            said = f"{item['details']['host']} was refused."
-        elif item["kind"] == "changes":
-            continue  # a warning has said so
-        else:
-            said = f"Waiting for you: {item['title']}."
-        print_note(f"{said}  `parachute inbox answer {short(item['id'])}`")
+        if item["kind"] != "changes":  # a warning has said so
+            print_note(f"{item['sentence']}  `parachute inbox answer {short(item['id'])}`")
 
 
 def _step(tool: events.Tool) -> str:

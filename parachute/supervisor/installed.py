@@ -33,7 +33,7 @@ def folder() -> Path:
 
 
 def written(names: Iterable[str] = NAMES) -> list[Path]:
-    """Those of a person's own units that are files of ours; home-manager leaves links there."""
+    """Units of a person that are files of ours; home-manager leaves links there."""
     files = (folder() / name for name in names)
     return [file for file in files if file.exists() and not file.is_symlink()]
 

@@ -3,14 +3,14 @@
 A descriptor of a process, which could be waited for, only Linux has.
 """
 
-import fcntl
 import os
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 
 from parachute.base.errors import ParachuteError, Unavailable
+from parachute.base.single_instance import Taken, is_taken, single_instance
 from parachute.config.settings.home import Home
 from parachute.supervisor.children.process_tree import ProcessTree
 
@@ -20,35 +20,19 @@ _POLL_SECONDS = 0.01
 @contextmanager
 def held(home: Home) -> Iterator[None]:
     """Be the one supervisor of this installation; error: ParachuteError while another is."""
-    descriptor = os.open(home.pid_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
+    with ExitStack() as stack:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
+            stack.enter_context(single_instance(home.pid_file))
+        except Taken as error:
             raise ParachuteError(
                 "The computer is running already.", "`parachute status` shows it.", key="already_running"
             ) from error
-        os.ftruncate(descriptor, 0)
-        os.write(descriptor, f"{os.getpid()}\n".encode())
         yield
-        os.ftruncate(descriptor, 0)
-    finally:
-        os.close(descriptor)
 
 
 def is_running(home: Home) -> bool:
     """True if a supervisor holds the pid file; call it where none is being started, since it takes the lock shortly."""
-    try:
-        descriptor = os.open(home.pid_file, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(descriptor)
-    return False
+    return is_taken(home.pid_file)
 
 
 def process(home: Home) -> int | None:

@@ -33,7 +33,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByGuest
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """These have more time than others."""
+    """Give these tests more time than others."""
     for item in items:
         if item.path.is_relative_to(FOLDER):
             item.add_marker(pytest.mark.timeout(SECONDS))

@@ -81,8 +81,10 @@ def test_json_is_one_event_a_line(parachute: Terminal, home: Home) -> None:
 def test_a_line_says_what_a_turn_has_left(parachute: Terminal, home: Home, snapshot: SnapshotAssertion) -> None:
     files = [{"path": path} for path in ("plan.md", "new\nline", "a", "b")]
     counts = {"total": 30, "undone": 0, "added": 30, "removed": 2}
-    item = {"id": "host:0123456789ab", "session_id": SESSION, "kind": "host", "title": "Reach a.example"}
-    suggestion = {**item, "id": "suggestion:ba9876543210", "kind": "suggestion", "title": "Create: Kevin"}
+    item = {"id": "host:0123456789ab", "session_id": SESSION, "kind": "host"}
+    item["sentence"] = "The agent of boat wants to reach a.example."
+    sentence = "daily suggests adding Kevin to brain."
+    suggestion = {**item, "id": "suggestion:ba9876543210", "kind": "suggestion", "sentence": sentence}
     with ScriptedCore(home, [START, text("Done."), DONE]) as core:
         core.answers["GET", "/api/status"] = CLAUDE
         core.turns = [
@@ -94,9 +96,9 @@ def test_a_line_says_what_a_turn_has_left(parachute: Terminal, home: Home, snaps
             }
         ]
         core.waiting = [
-            {**item, "details": {"host": "a.example"}},
+            item,
             {**item, "kind": "changes"},
-            {**suggestion, "details": {}},
+            suggestion,
             {**suggestion, "session_id": "another"},
         ]
         assert parachute("chat", "Work.").code == 0

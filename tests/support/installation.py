@@ -43,7 +43,7 @@ class Installation(ABC):
     """
 
     running: ClassVar[set["Installation"]] = set()
-    """Those of this process."""
+    """Installations of this process."""
 
     def __init__(self, *, settings: dict[str, Any] | None = None, environment: dict[str, str] | None = None) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="pc-", dir="/tmp"))

@@ -4,9 +4,8 @@ import { api, listeners } from "~/api/client";
 import { Button } from "~/components/button";
 import { ask, Dialog } from "~/components/dialog";
 import { Form, TextField } from "~/components/field";
-import { Notice } from "~/components/layout";
+import { Failure } from "~/components/layout";
 import { confirmFirst } from "~/state/session";
-import { explain } from "~/text/errors";
 import { messages } from "~/text/messages";
 import { proofOf } from "./sign_in";
 
@@ -33,11 +32,7 @@ function Confirm({ close }: { close: (value?: boolean) => void }) {
       <Form onSubmit={submit}>
         <p>{t("text")}</p>
         <TextField label={t("secret")} value={text} onInput={setText} autocomplete="one-time-code" autofocus required monospace />
-        {error !== undefined && (
-          <Notice kind="danger">
-            <p role="alert">{explain(error)}</p>
-          </Notice>
-        )}
+        {error !== undefined && <Failure error={error} />}
         <Button label={t("confirm")} kind="primary" submit />
       </Form>
     </Dialog>

@@ -3,10 +3,9 @@ import { useState } from "preact/hooks";
 import { api } from "~/api/client";
 import { Button } from "~/components/button";
 import { Form, TextField } from "~/components/field";
-import { Notice } from "~/components/layout";
+import { Failure } from "~/components/layout";
 import { useResource } from "~/state/resource";
 import { me, signIn, signInFirst } from "~/state/session";
-import { explain } from "~/text/errors";
 import { messages } from "~/text/messages";
 
 const t = messages("sign_in", {
@@ -35,7 +34,7 @@ export function proofOf(text: string): { code: string } | { key: string } | { ki
 }
 
 /** A typed text as what it is: a pairing code has eight characters, a key many more. */
-export function secretOf(text: string): { code: string } | { key: string } {
+function secretOf(text: string): { code: string } | { key: string } {
   const trimmed = text.trim();
   // A screen shows the key of a new computer in two lines.
   return CODE.test(trimmed) ? { code: trimmed } : { key: trimmed.replace(/\s+/g, "") };
@@ -73,11 +72,7 @@ export function SignIn() {
       )}
       <Form onSubmit={submit}>
         <TextField label={t("code")} hint={t("code_hint")} value={text} onInput={setText} autocomplete="one-time-code" autofocus={!program} required monospace />
-        {error !== undefined && (
-          <Notice kind="danger">
-            <p role="alert">{explain(error)}</p>
-          </Notice>
-        )}
+        {error !== undefined && <Failure error={error} />}
         <Button label={t("sign_in")} kind="primary" submit />
       </Form>
       <p class="muted">{t("first")}</p>

@@ -1,14 +1,14 @@
 /** A further device: a browser pairs by a code, the app and programs get a key. */
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { api, type Schema } from "~/api/client";
 import { useResource } from "~/state/resource";
-import { listen } from "~/state/live";
 import { attempt, toast } from "~/state/toasts";
 import { messages, moment } from "~/text/messages";
 import { Button } from "./button";
 import { Choice, Form, TextField } from "./field";
 import { Facts, Notice } from "./layout";
 import { Qr } from "./qr";
+import { useSignedIn } from "./signed_in";
 
 const t = messages("device", {
   kind: "Kind of device",
@@ -99,19 +99,10 @@ export function NewDevice({ onDone, isApp = false }: { onDone: () => void; isApp
 
 /** The code, until another browser has taken it. */
 function ShownCode({ code, isReached, onDone }: { code: Code; isReached: boolean; onDone: () => void }) {
-  useEffect(() => {
-    let before: Set<string> | undefined;
-    const look = async () => {
-      const { sessions } = await api.get("/api/pairing/sessions");
-      const added = before && sessions.find(({ id }) => !before?.has(id));
-      before ??= new Set(sessions.map(({ id }) => id));
-      if (!added) return;
-      toast(t("paired", { name: added.name }));
-      onDone();
-    };
-    void look();
-    return listen(["keys"], () => void look());
-  }, []);
+  useSignedIn(({ name }) => {
+    toast(t("paired", { name }));
+    onDone();
+  });
   return (
     <>
       <p>{t(isReached ? "scan" : "scan_here", { time: moment(code.expires_at, { timeStyle: "short" }) })}</p>

@@ -1,19 +1,18 @@
 /** A phone in one tap: other devices are let in, then one picture signs the phone in. */
 import { useEffect, useState } from "preact/hooks";
 import { api, ApiError, type Schema } from "~/api/client";
-import { listen } from "~/state/live";
 import { useResource } from "~/state/resource";
 import { load, me } from "~/state/session";
 import { attempt, toast } from "~/state/toasts";
-import { explain } from "~/text/errors";
 import { moment } from "~/text/messages";
 import { Button } from "./button";
 import { isLoopback } from "./device";
 import { confirm } from "./dialog";
 import { Choice, Form, TextField } from "./field";
-import { Facts, Loaded, Notice } from "./layout";
+import { Facts, Failure, Loaded, Notice } from "./layout";
 import { t } from "./phone_texts";
 import { Qr } from "./qr";
+import { useSignedIn } from "./signed_in";
 
 type Reach = Schema<"Reach">;
 type Session = Schema<"Session">;
@@ -75,11 +74,7 @@ export function ConnectPhone({ onChange }: { onChange: () => unknown }) {
     <Loaded of={found}>
       {(reach) => (
         <div class="form">
-          {error !== undefined && (
-            <Notice kind="danger">
-              <p role="alert">{explain(error)}</p>
-            </Notice>
-          )}
+          {error !== undefined && <Failure error={error} />}
           {came && <Connected session={came} onNamed={onChange} />}
           {step === "restarting" && <Restarting />}
           {step === "idle" && (
@@ -151,16 +146,12 @@ function Picture({ reach, onConnected, onClose }: { reach: Reach; onConnected: (
     }, left);
     return () => clearTimeout(timer);
   }, [code]);
-  useComing(onConnected);
+  useSignedIn(onConnected, true);
   const networks = reach.addresses.map((value) => ({ value, label: value }));
   if (!isHere) networks.unshift({ value: "", label: location.host });
   return (
     <>
-      {error !== undefined && (
-        <Notice kind="danger">
-          <p role="alert">{explain(error)}</p>
-        </Notice>
-      )}
+      {error !== undefined && <Failure error={error} />}
       {code && code.qr.length > 0 ? (
         <>
           <p>{t("scan")}</p>
@@ -188,26 +179,6 @@ function Picture({ reach, onConnected, onClose }: { reach: Reach; onConnected: (
       </div>
     </>
   );
-}
-
-/** Call `onConnected` with the first browser of another device that signs in from now on. */
-function useComing(onConnected: (session: Session) => void): void {
-  useEffect(() => {
-    let before: Set<string> | undefined;
-    let isOver = false;
-    const look = async () => {
-      const { sessions } = await api.get("/api/pairing/sessions");
-      const added = before && sessions.find(({ id, is_elsewhere: isElsewhere }) => isElsewhere && !before?.has(id));
-      before ??= new Set(sessions.map(({ id }) => id));
-      if (added && !isOver) onConnected(added);
-    };
-    void look();
-    const end = listen(["keys"], () => void look());
-    return () => {
-      isOver = true;
-      end();
-    };
-  }, []);
 }
 
 function Connected({ session, onNamed }: { session: Session; onNamed: () => unknown }) {

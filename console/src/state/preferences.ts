@@ -1,5 +1,5 @@
 /** Preferences of this browser: language and appearance. Nothing secret is kept here. */
-import { effect, type Signal, signal } from "@preact/signals";
+import { computed, effect, type Signal, signal } from "@preact/signals";
 import { LANGUAGES } from "languages:all";
 
 export type Appearance = "system" | "light" | "dark";
@@ -33,6 +33,11 @@ export const languages = ["en", ...Object.keys(LANGUAGES)];
 const wanted = navigator.languages.map((name) => name.split("-", 1)[0] ?? name);
 export const language = preference("language", languages, wanted.find((code) => languages.includes(code)) ?? "en");
 export const appearance = preference<Appearance>("appearance", ["system", "light", "dark"], "system");
+
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const isSystemDark = signal(dark.matches);
+dark.addEventListener("change", () => (isSystemDark.value = dark.matches));
+export const isDark = computed(() => (appearance.value === "system" ? isSystemDark.value : appearance.value === "dark"));
 
 effect(() => {
   document.documentElement.lang = language.value;

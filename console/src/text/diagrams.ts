@@ -1,6 +1,6 @@
 /** Diagrams of Mermaid as pictures. They are drawn in a frame without an origin, which reaches nothing; what comes back is shown as an image only. */
 import { effect } from "@preact/signals";
-import { appearance } from "~/state/preferences";
+import { isDark } from "~/state/preferences";
 
 /** The page of the frame; build.mjs fills it in. */
 declare const DIAGRAMS: string;
@@ -40,10 +40,10 @@ export function drawn(place: Element, text: string, show: (diagram: Drawn) => vo
 }
 
 const places = new Map<Element, () => void>();
-const dark = matchMedia("(prefers-color-scheme: dark)");
-const again = () => places.forEach((next) => next());
-dark.addEventListener("change", again);
-effect(() => void (appearance.value && again()));
+effect(() => {
+  isDark.value;
+  for (const next of places.values()) next();
+});
 
 /** The diagrams that were drawn last: the end of an answer draws it anew. */
 const known = new Map<string, Drawn | undefined>();
@@ -122,5 +122,5 @@ function look() {
   }
   const { fontFamily } = getComputedStyle(document.body);
   probe.remove();
-  return { colours, fontFamily, isDark: appearance.value === "system" ? dark.matches : appearance.value === "dark" };
+  return { colours, fontFamily, isDark: isDark.peek() };
 }

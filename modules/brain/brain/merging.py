@@ -14,7 +14,6 @@ from .names import fold
 from .relinking import relinked, renaming
 from .resolving import target_of
 
-_LISTS = ("aliases", "tags", "relationships", "merged_ids")
 _NEVER = ("para_id", "type", "name", "title")
 
 

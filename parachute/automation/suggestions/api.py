@@ -55,7 +55,7 @@ class Modification(_Body):
 
 
 class Seen(_Body):
-    """Those that the user saw, and no others."""
+    """Suggestions that the user saw, and no others."""
 
     ids: list[Identifier] = Field(min_length=1, max_length=PENDING_LIMIT)
 

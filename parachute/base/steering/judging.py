@@ -48,7 +48,7 @@ def folded(name: str) -> str:
 
 
 def present_only(names: Collection[str], above: str = "") -> list[str]:
-    """Those among the names in one folder that are obeyed where they are, and that nothing has to hold the place of.
+    """Choose the names in one folder that are obeyed where they are, and that nothing has to hold the place of.
 
     `above` is the name of the folder. Names are taken as they are.
     """

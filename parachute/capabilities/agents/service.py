@@ -49,7 +49,7 @@ class Agents:
         return await asyncio.to_thread(self._store.found, directory)
 
     async def brought(self) -> Sequence[Agent]:
-        """Those of plugins, under their full names."""
+        """Agents of plugins, under their full names."""
         return await asyncio.to_thread(self._brought)
 
     async def get(self, name: str) -> Agent:

@@ -191,7 +191,7 @@ class Catalog:
         return Folders(self._home.root, name)
 
     def _servers(self) -> tuple[Server, ...]:
-        """Those of the file, and those of plugins, each of which keeps its name from the file."""
+        """Servers of the file, and those of plugins, each of which keeps its name from the file."""
         brought = {server.name.casefold(): server for server in self._others.servers()} if self._others else {}
         if not brought:
             return self._configuration.load().servers

@@ -60,7 +60,7 @@ class Skills:
         return await asyncio.to_thread(self._store.found, directory)
 
     async def brought(self) -> Sequence[Skill]:
-        """Those of plugins, under their full names."""
+        """Skills of plugins, under their full names."""
         return await asyncio.to_thread(self._brought)
 
     async def get(self, name: str) -> Skill:

@@ -21,7 +21,7 @@ _MOST = 20_000
 
 
 class AttachedFiles:
-    """Those of imports under way, by their conversation; its methods block."""
+    """Files of imports under way, by their conversation; its methods block."""
 
     def __init__(self, vault: Vault, folders: ImportFolders, transcripts: Transcripts) -> None:
         self._vault = vault

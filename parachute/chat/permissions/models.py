@@ -72,7 +72,7 @@ class SessionPermissions(Answer, frozen=True, forbid_unknown_fields=True):
         return self.tools is not None and not WRITING & self.tools
 
     def program_tools(self, names: Sequence[str], *, is_direct: bool) -> tuple[str, ...]:
-        """Those of the program's tools that are left; only a sandbox keeps one from hosts."""
+        """Choose the program's tools that are left; only a sandbox keeps one from hosts."""
         withheld = ("WebFetch",) if is_direct and self.network is not None else ()
         return tuple(name for name in names if self.has_tool(name) and name not in withheld)
 
@@ -81,7 +81,7 @@ class SessionPermissions(Answer, frozen=True, forbid_unknown_fields=True):
         return self.mcps is None or bool(_names(tool) & set(self.mcps))
 
     def offered(self, tools: Sequence[OfferedTool]) -> tuple[OfferedTool, ...]:
-        """Those of the tools of modules that are left."""
+        """Choose the tools of modules that are left."""
         return tuple(filter(self.offers, tools))
 
     def vault_folders(self, vault: Vault, directory: Path | None) -> tuple[str, ...] | None:

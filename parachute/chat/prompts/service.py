@@ -15,10 +15,6 @@ from parachute.sandbox import layout
 from parachute.sandbox.egress.models import Network
 from parachute.sandbox.engines.execution import Execution
 
-_CONTEXT_LIMIT = 64 * 1024
-"""Bytes of an agent's file."""
-
-
 _GIT = (
     "git fetches from and pushes to repositories that the owner allows; their credentials are added outside, and you have "
     "none. Another repository is refused with a sentence that says what to do."

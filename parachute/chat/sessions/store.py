@@ -168,7 +168,7 @@ class SessionStore:
     async def _found(
         self, expression: str, limit: int, offset: int, archived: bool, workspace: str | None, passages: bool
     ) -> list[str]:
-        """Those with the newest texts that match, read from the newest text on until there are enough."""
+        """Projections of the sessions with the newest texts that match, read from the newest text on until there are enough."""
         looked_at = set[str]()
         places: dict[str, list[int]] = {}
         found: list[tuple[str, str]] = []

@@ -62,7 +62,7 @@ class Versions:
         return MessageVersions(found)
 
     def _held(self, session: Session, wanted: Iterable[str]) -> set[str]:
-        """Those of some messages that a conversation has."""
+        """Choose the messages that a conversation has."""
         transcripts = self._sessions.transcripts
         found = {session.branch.message} if session.branch else set()
         left = {message: message.encode() for message in wanted if message not in found}

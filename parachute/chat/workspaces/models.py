@@ -36,7 +36,7 @@ class Capabilities(Answer, frozen=True):
     plugins: Choice
 
     def tools(self, offered: Iterable[OfferedTool]) -> tuple[OfferedTool, ...]:
-        """Those of the tools of modules that are left."""
+        """Choose the tools of modules that are left."""
         return tuple(tool for tool in offered if allowed(self.mcps, (MODULE_SERVER, tool.module, tool.name)))
 
 

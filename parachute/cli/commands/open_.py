@@ -31,7 +31,6 @@ def open_(link: bool = typer.Option(False, "--link", help="Print the link instea
             print_note("No desktop was found here. Open this link in a browser; it signs in once, within five minutes.")
         return
     open_browser(home, api, program)
-    print(f"The console opens in your browser. If it does not: `{own_command.how()} open --link`")
 
 
 app = group(open_)
@@ -51,7 +50,7 @@ def opener() -> str | None:
 
 
 def open_browser(home: Home, api: Api, program: str) -> None:
-    """Open the console, signed in; error: Unavailable."""
+    """Open the console, signed in, and say so; error: Unavailable."""
     page = _page(home, sign_in_link(api))
     done = subprocess.run(
         [program, str(page)], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False
@@ -62,6 +61,7 @@ def open_browser(home: Home, api: Api, program: str) -> None:
             f"`{own_command.how()} open --link` prints the link.",
             key="no_browser_opened",
         )
+    print(f"The console opens in your browser. If it does not: `{own_command.how()} open --link`")
 
 
 def _page(home: Home, link: str) -> Path:

@@ -252,6 +252,5 @@ def _open_first(home: Home) -> None:
     try:
         if not BrowserSessions(home.root, Keys(home.root)).list():
             open_browser(home, Api.find(home), program)
-            print(f"The console opens in your browser. If it does not: `{own_command.how()} open --link`")
     except ParachuteError as error:
         print_note(f"{error.message} {error.hint or ''}".strip())

@@ -117,7 +117,7 @@ def _service(home: Home) -> "Modules":
 
 
 def _missing(service: "Modules", names: Sequence[str], *, silent: bool = False) -> list[str]:
-    """Those that are not installed; prints why of the others. Error: NotFound for a name that there is not."""
+    """Choose the modules that are not installed; prints why of the others. Error: NotFound for a name that there is not."""
     for name in names:
         official_module(name)  # before anything is installed: one of them may be misspelt
     found = {name: _installed(service, name) for name in names}

@@ -21,7 +21,7 @@ from parachute.config.settings.groups.sandbox import SandboxSettings
 from parachute.config.settings.groups.values import LONGEST_MINUTES, MOST_DOLLARS, MOST_TOKENS, Address, ExpandedPath
 
 AuthMode = Literal["remote", "always", "disabled"]
-"""Those who need a key: who comes from elsewhere, everybody, or nobody."""
+"""Callers that need a key: those from elsewhere, everybody, or nobody."""
 
 
 class Settings(BaseSettings):

@@ -78,7 +78,7 @@ class NoticeStore:
         return found[0] if found else None
 
     async def open(self, platform: str, chat: str) -> list[Notice]:
-        """Those of a chat whose items waited when it was looked last."""
+        """Notices of a chat whose items waited when it was looked last."""
         return await self._notices(
             "NOT is_over AND platform = ? AND chat = ? ORDER BY number LIMIT 1000", (platform, chat)
         )

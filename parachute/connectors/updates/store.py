@@ -101,7 +101,7 @@ class UpdateStore:
         return str(row[0]) if row else ""
 
     async def known(self, platform: str, identifiers: Sequence[str]) -> set[str]:
-        """Those of these ids that came before."""
+        """Choose the ids that came before."""
         marks = ", ".join("?" * len(identifiers))
         query = f"SELECT id FROM updates WHERE platform = ? AND id IN ({marks})"  # noqa: S608 - question marks
         return {found for (found,) in await self._database.rows(query, (platform, *identifiers))}

@@ -121,7 +121,7 @@ class Usage:
     searches: int = 0
     """Web searches; what they cost is in `dollars`."""
     subscription_tokens: int = 0
-    """Those of the tokens that count against a subscription: all but what was read from the cache."""
+    """Tokens that count against a subscription: all but what was read from the cache."""
 
     def add(self, other: "Usage") -> None:
         """Add another usage to this one."""

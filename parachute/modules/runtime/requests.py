@@ -34,7 +34,7 @@ class Asking(Struct, frozen=True):
 
 
 class Requests:
-    """Those under way, each by a word that only the module which answers it is told."""
+    """Requests under way, each by a word that only the module which answers it is told."""
 
     def __init__(self) -> None:
         self._under_way: dict[str, Asking] = {}

@@ -168,7 +168,7 @@ async def remove_left_behind(home: Home) -> None:
 
 
 def without_unit(installation: str, listed: Mapping[str, str], units: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Those of the listed containers (name by id) whose sandbox is no unit that runs."""
+    """Choose the listed containers (name by id) whose sandbox is no unit that runs."""
     used = {str(unit["name"]).removeprefix("sandbox@") for unit in units if unit["state"] in _USED}
     # One without a session in its name is a trial or a shell of somebody who is at it now.
     prefix = podman.name_prefix(installation)

@@ -100,7 +100,7 @@ def nix_attributes() -> list[str]:
 
 
 def missing(root: Path = Path("/")) -> list[Program]:
-    """Those that agents under bubblewrap do not find, since this machine lacks them; waits."""
+    """Programs that agents under bubblewrap do not find, since this machine lacks them; waits."""
     return [program for program in PROGRAMS if not program.is_in(root)]
 
 

@@ -120,7 +120,7 @@ def lines_backwards(start: int, block: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def lines_with(start: int, block: bytes, needles: Sequence[bytes]) -> Iterator[tuple[int, bytes]]:
-    """Those of the lines of a block that have all of the needles in them, in the same order."""
+    """Find the lines of a block that have all of the needles in them, in the same order."""
     if not needles:
         yield from lines_backwards(start, block)
         return

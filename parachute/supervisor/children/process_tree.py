@@ -54,7 +54,7 @@ class ProcessTree:
 
 
 def _above(table: Table) -> set[int]:
-    """Those by whom we were started, step by step."""
+    """Processes that started this one, step by step."""
     found: set[int] = set()
     process = os.getpid()
     while (process := table.get(process, (0, ""))[0]) and process not in found:

@@ -1,4 +1,4 @@
-"""These tests change the user manager's units: nothing outside of a guest runs them."""
+"""Tests that change the units of the user manager: nothing outside of a guest runs them."""
 
 from pathlib import Path
 

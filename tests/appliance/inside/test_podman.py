@@ -23,7 +23,7 @@ def home(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def images(monkeypatch: pytest.MonkeyPatch) -> Iterator[Images]:
-    """Those of an empty store, in memory: the guest's root is an overlay already."""
+    """Images of an empty store, in memory: the guest's root is an overlay already."""
     data = Path(os.environ["XDG_RUNTIME_DIR"], "store")
     monkeypatch.setenv("XDG_DATA_HOME", str(data))
 

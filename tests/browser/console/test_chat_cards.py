@@ -164,7 +164,7 @@ def test_a_suggestion_is_decided_beside_the_turn_that_made_it(make_person: MakeP
     shown.get_by_role("button", name="Approve").click()
     expect(shown.locator(".card")).to_have_count(0)
     page.locator(".toast").get_by_role("button", name="Undo").click()
-    expect(page.get_by_text("That was taken back.")).to_be_visible()
+    expect(page.get_by_text("Undone.")).to_be_visible()
     shown.get_by_role("button", name="Reject").click()
     expect(shown.locator(".card")).to_have_count(0)
 

@@ -11,5 +11,5 @@ pytestmark = pytest.mark.process
 
 @pytest.fixture
 def images(programs: Programs) -> Images:
-    """Those of the program's own list."""
+    """Images of the program's own list."""
     return lambda: programs.images

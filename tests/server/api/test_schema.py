@@ -39,7 +39,7 @@ LEFT_OUT = (
     *("/api/updates", "/api/updates/back", "/api/updates/running"),
     *("/api/backups/access", "/api/backups/restore", "/api/backups/restore/undo", "/api/backups/restore/kept"),
 )
-"""These end the server that is asked, or all agents, take the model away, or make folders; the tests of each call them."""
+"""Routes that end the server that is asked, or all agents, take the model away, or make folders; the tests of each call them."""
 
 NEVER_RIGHT = (
     "/api/events/dead-letters/{identifier}/retry",

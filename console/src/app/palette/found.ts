@@ -4,7 +4,7 @@ import type { IconName } from "~/components/icons";
 import { mayStop, askToStop } from "~/components/panic";
 import { screens } from "~/screens";
 import { passageOf, placeOf } from "~/screens/conversations/data";
-import { appearance } from "~/state/preferences";
+import { appearance, isDark } from "~/state/preferences";
 import { go, to } from "~/state/router";
 import { may } from "~/state/session";
 import { toast } from "~/state/toasts";
@@ -49,8 +49,7 @@ function commands(): Found[] {
     toast(t("backing_up"));
     go(to("computer", ["backups"]));
   };
-  const isDark = appearance.value === "dark" || (appearance.value === "system" && matchMedia("(prefers-color-scheme: dark)").matches);
-  const other = isDark ? "light" : "dark";
+  const other = isDark.value ? "light" : "dark";
   const all: (Found | false)[] = [
     may("chat", "write") && { id: "new", icon: "plus", title: t("new_conversation"), run: leadsTo(to("chat")) },
     may("*", "admin") && { id: "backup", icon: "archive", title: t("back_up"), run: backUp },

@@ -3,9 +3,8 @@ import { useState } from "preact/hooks";
 import { api } from "~/api/client";
 import { Button } from "~/components/button";
 import { Form, TextField } from "~/components/field";
-import { Notice, Progress } from "~/components/layout";
+import { Failure, Progress } from "~/components/layout";
 import { toast } from "~/state/toasts";
-import { explain } from "~/text/errors";
 import { isKit, passwordIn } from "./models";
 import { Scan } from "./scan";
 import { t } from "./texts";
@@ -39,11 +38,7 @@ export function Check({ onOpened, onCancel }: Props) {
       <Form onSubmit={() => open(isKit(typed) ? typed : passwordIn(typed))}>
         <TextField label={t("check_password")} hint={t("check_hint")} value={typed} onInput={setTyped} required autocomplete="off" monospace rows={2} />
         {isBusy && <Progress label={t("opening")} />}
-        {error !== undefined && (
-          <Notice kind="danger">
-            <p role="alert">{explain(error)}</p>
-          </Notice>
-        )}
+        {error !== undefined && <Failure error={error} />}
         <div class="buttons">
           <Button label={t("later")} onPress={onCancel} />
           <Button label={t("check")} kind="primary" submit disabled={isBusy} />

@@ -6,8 +6,7 @@ import { Form, TextField } from "~/components/field";
 import { Credentials, type Typed, typedFor } from "~/components/kit/credentials";
 import { isKit, passwordIn } from "~/components/kit/models";
 import { Scan } from "~/components/kit/scan";
-import { Notice, Progress } from "~/components/layout";
-import { explain } from "~/text/errors";
+import { Failure, Progress } from "~/components/layout";
 import { t } from "./texts";
 
 export function Access({ place, onOpened }: { place: string; onOpened: () => unknown }) {
@@ -44,11 +43,7 @@ export function Access({ place, onOpened }: { place: string; onOpened: () => unk
         <TextField label={t("password")} hint={t("password_hint")} value={password} onInput={setPassword} required autocomplete="off" monospace rows={2} />
         <Credentials repository={repository} values={credentials} onChange={setCredentials} />
         {isBusy && <Progress label={t("opening")} />}
-        {error !== undefined && (
-          <Notice kind="danger">
-            <p role="alert">{explain(error)}</p>
-          </Notice>
-        )}
+        {error !== undefined && <Failure error={error} />}
         <Button label={t("open")} kind="primary" submit disabled={isBusy} />
       </Form>
     </>

@@ -14,7 +14,6 @@ export interface BotSettings {
   user_id?: string;
 }
 
-export type Notices = Schema<"NoticeSettings">;
 
 export type Configuration = Schema<"ConfigurationShown">;
 

@@ -4,9 +4,8 @@ import { api } from "~/api/client";
 import { Button } from "~/components/button";
 import { Dialog } from "~/components/dialog";
 import { Form, TextField } from "~/components/field";
-import { Notice } from "~/components/layout";
+import { Failure, Notice } from "~/components/layout";
 import { attempt } from "~/state/toasts";
-import { explain } from "~/text/errors";
 import { platformName } from "~/text/platforms";
 import type { BotSettings } from "./models";
 import { about, t } from "./texts";
@@ -71,11 +70,7 @@ export function Setup({ platform, settings, isFirst, reload, onClose }: Props) {
             <li key={text}>{text}</li>
           ))}
       </ol>
-      {problem !== undefined && (
-        <Notice kind="danger">
-          <p role="alert">{explain(problem)}</p>
-        </Notice>
-      )}
+      {problem !== undefined && <Failure error={problem} />}
       <Form onSubmit={() => attempt(check)}>
         {hasServer && (
           <>

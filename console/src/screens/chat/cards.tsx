@@ -3,13 +3,12 @@ import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { api, type Schema } from "~/api/client";
 import { Button, LinkButton } from "~/components/button";
-import { Details } from "~/components/details";
 import { Icon, type IconName } from "~/components/icons";
-import { type Suggestion, SuggestionBody } from "~/components/suggestion";
+import { Filled } from "~/screens/inbox/card";
+import { give, shown } from "~/screens/inbox/kinds";
 import { answer, inbox, type Item } from "~/state/inbox";
 import { to } from "~/state/router";
 import { may } from "~/state/session";
-import { toast } from "~/state/toasts";
 import { dollars, number } from "~/text/messages";
 import { t } from "./cards_texts";
 import { ChangesDialog, FileDifference, FileView, HeldView, Lines, named, takeBack } from "./changes";
@@ -51,8 +50,8 @@ function TurnCards({ session, turn, turns, onSend }: TurnProps) {
   const items = (inbox.value?.items ?? []).filter((item) => item.session_id === session);
   const own = items.filter((item) => isOf(item, turn, next, turns.list[0] === turn));
   const hosts = turn.refused.map((host) => [host, items.find((item) => isAbout(item, host))] as const);
-  const shown = new Set(hosts.map(([, item]) => item));
-  const others = own.filter((item) => item.kind !== "changes" && item.kind !== "question" && !shown.has(item));
+  const withHost = new Set(hosts.map(([, item]) => item));
+  const others = own.filter((item) => item.kind !== "changes" && item.kind !== "question" && !withHost.has(item));
   const sets = turn.changes.filter(({ kind }) => kind === "run" || kind === "answer");
   const tokens = turn.input_tokens + turn.output_tokens;
   if (!sets.length && !hosts.length && !others.length && !tokens) return null;
@@ -94,11 +93,11 @@ function seconds(milliseconds: number): string {
 function useKeptFocus(section: { current: HTMLElement | null }): void {
   const had = useRef(false);
   useLayoutEffect(() => {
-    const shown = section.current;
-    if (had.current && document.activeElement === document.body) shown?.focus({ preventScroll: true });
-    had.current = shown?.contains(document.activeElement) ?? false;
+    const region = section.current;
+    if (had.current && document.activeElement === document.body) region?.focus({ preventScroll: true });
+    had.current = region?.contains(document.activeElement) ?? false;
     const note = () => {
-      had.current = shown?.contains(document.activeElement) ?? false;
+      had.current = region?.contains(document.activeElement) ?? false;
     };
     document.addEventListener("focusin", note);
     return () => document.removeEventListener("focusin", note);
@@ -233,46 +232,28 @@ function HostCard({ host, item, reload, onSend }: HostProps) {
   );
 }
 
-const HANDLED = new Set(["approve", "reject", "allow", "deny", "once", "always", "never"]);
-
 function ItemCard({ item }: { item: Item }) {
   const [isOpen, setOpen] = useState(false);
-  const give = async (word: string) => {
-    await answer(item, word);
-    const isSuggestion = item.kind === "suggestion" && word === "approve";
-    const action = isSuggestion ? { label: t("undo"), run: () => void takeSuggestionBack(item) } : undefined;
-    toast(t("answered", { title: item.title, answer: label(word) }), { action });
-  };
-  const isHere = item.answers.every((word) => HANDLED.has(word.split(" ")[0] ?? ""));
-  const body = item.kind === "suggestion" ? <SuggestionBody suggestion={item.details as unknown as Suggestion} /> : <Details value={item.details} />;
+  const known = shown(item);
+  if (!known) return null;
+  const { card, parts, template, label } = known;
   return (
     <Card
-      icon={item.kind === "suggestion" ? "suggestions" : "inbox"}
+      icon={card.icon}
       kind="warning"
-      title={<bdi>{item.title}</bdi>}
+      title={<Filled text={template} parts={parts} />}
       actions={
-        <>
-          {isHere ? (
-            <Button label={t("show")} pressed={isOpen} onPress={() => setOpen(!isOpen)} />
-          ) : (
-            <LinkButton label={t("show")} href={to("inbox", [item.id])} />
-          )}
-          {isHere && item.may_answer && item.answers.map((word) => <Button key={word} label={label(word)} onPress={() => give(word)} />)}
-        </>
+        card.isRead ? (
+          <LinkButton label={t("show")} href={to("inbox", [item.id])} />
+        ) : (
+          <>
+            {card.Body && <Button label={t("show")} pressed={isOpen} onPress={() => setOpen(!isOpen)} />}
+            {item.may_answer && item.answers.map((word) => <Button key={word} label={label(word)} onPress={() => give(known, word)} />)}
+          </>
+        )
       }
     >
-      {isOpen && body}
+      {isOpen && card.Body && <card.Body item={item} values={{}} onChange={() => undefined} />}
     </Card>
   );
-}
-
-/** The word of an answer for a person; a grant such as `allow Bash(git:*)` names what it allows. */
-function label(word: string): string {
-  const [first = word, ...grant] = word.split(" ");
-  return grant.length ? t("allow_always", { grant: grant.join(" ") }) : t(first as "approve");
-}
-
-async function takeSuggestionBack(item: Item): Promise<void> {
-  await api.post("/api/suggestions/{identifier}/undo", { params: { identifier: String(item.details.id) } });
-  toast(t("taken_back"));
 }

@@ -136,7 +136,7 @@ export function stored(session: string, messages: readonly Schema<"Message">[]):
 const isPicture = (name: string) => /\.(png|jpe?g|gif|webp)$/i.test(name);
 
 /** The address of a file that went with a message of a session. */
-export function fileAddress(session: string, name: string): string {
+function fileAddress(session: string, name: string): string {
   return address("/api/chat/{session}/attachments/{name}", { params: { session, name } });
 }
 

@@ -1,6 +1,6 @@
 /** Conversations beside the chat, where a screen is wide enough for both. */
 import "~/main";
-import { useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { Button, LinkButton } from "~/components/button";
 import { TextField } from "~/components/field";
 import { Loaded } from "~/components/layout";
@@ -10,7 +10,8 @@ import { useResource } from "~/state/resource";
 import { place, to } from "~/state/router";
 import { may } from "~/state/session";
 import { chooseAction, titleOf } from "./actions";
-import { answering, further, newest, PAGE, passageOf, pinned, placeOf, type Session, workspaces } from "./data";
+import { passageOf, placeOf, type Session, workspaces } from "./data";
+import { useConversations } from "./listed";
 import { t } from "./texts";
 
 const shown = preference<"yes" | "no">("conversations/beside", ["yes", "no"], "yes");
@@ -34,22 +35,11 @@ export default function Beside() {
 function List() {
   const [search, setSearch] = useState("");
   const settled = useDebounced(search).trim();
-  const count = useRef(PAGE);
-  const query = { search: settled, workspace: "", archived: false };
   const names = useResource(workspaces, "workspaces", ["workspaces"]);
-  const active = useResource(answering, "active", ["runs", "sessions"]);
-  const onTop = useResource((signal) => pinned("", signal), "pinned", ["sessions"]);
-  const page = useResource((signal) => newest(query, count.current, signal), settled, ["sessions", "imports"]);
-  const reload = async () => void (await Promise.all([page.reload(), onTop.reload()]));
-  const more = async () => {
-    if (!page.value) return;
-    const next = await further(query, page.value);
-    count.current = Math.max(PAGE, next.sessions.length);
-    page.set(next);
-  };
+  const { page, onTop, isActive, reload, more } = useConversations({ search: settled, workspace: "", archived: false });
   const name = (slug: string) => names.value?.find((each) => each.slug === slug)?.name ?? slug;
   const line = (session: Session) => (
-    <Line key={session.id} session={session} isActive={active.value?.has(session.id) ?? false} search={settled} changed={reload} />
+    <Line key={session.id} session={session} isActive={isActive(session.id)} search={settled} changed={reload} />
   );
   return (
     <>
@@ -58,7 +48,7 @@ function List() {
       <Loaded of={page}>
         {({ sessions, hasMore }) => (
           <>
-            {grouped(settled ? [] : (onTop.value ?? []), sessions, name, settled).map(([title, members]) => (
+            {grouped(onTop, sessions, name, settled).map(([title, members]) => (
               <section key={title} aria-label={title || t("title")}>
                 {title && (
                   <h2>
@@ -77,7 +67,7 @@ function List() {
   );
 }
 
-/** Those on top, those of each workspace, and the others; what a search has found stays as it comes. */
+/** Conversations on top, those of each workspace, and the others; what a search has found stays as it comes. */
 function grouped(onTop: Session[], sessions: Session[], name: (slug: string) => string, search: string): [string, Session[]][] {
   if (search) return [["", sessions]];
   const groups = new Map<string, Session[]>();

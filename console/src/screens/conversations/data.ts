@@ -42,7 +42,7 @@ export async function further(shown: Shown, page: Page): Promise<Page> {
   return { sessions: [...page.sessions, ...added], hasMore: next.length > PAGE };
 }
 
-/** Those that are kept on top. */
+/** Conversations that are kept on top. */
 export async function pinned(workspace: string, signal: AbortSignal): Promise<Session[]> {
   return (await api.get("/api/chat", { query: { pinned: true, workspaceId: workspace, limit: MOST_PINNED }, signal })).sessions;
 }

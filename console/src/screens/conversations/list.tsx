@@ -1,5 +1,5 @@
 /** All conversations: found by words, of a workspace, put away or not. */
-import { useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { Button, LinkButton } from "~/components/button";
 import { TextField } from "~/components/field";
 import { Chips, Empty, Loaded, Page, Section } from "~/components/layout";
@@ -9,8 +9,9 @@ import { preference } from "~/state/preferences";
 import { useResource } from "~/state/resource";
 import { go, to } from "~/state/router";
 import { may } from "~/state/session";
-import { answering, further, newest, PAGE, pinned, type Session, type Shown, workspaces } from "./data";
+import { type Session, type Shown, workspaces } from "./data";
 import { Line } from "./line";
+import { useConversations } from "./listed";
 import { t } from "./texts";
 
 /** Filter by workspace and archive, kept until it is chosen anew. */
@@ -20,38 +21,23 @@ const archived = preference<"no" | "yes">("conversations/archived", ["no", "yes"
 export function List() {
   const [search, setSearch] = useState("");
   const settled = useDebounced(search);
-  const count = useRef(PAGE);
   const known = useResource(workspaces, "workspaces", ["workspaces"]);
-  const active = useResource(answering, "active", ["runs", "sessions"]);
   // One that is gone hides nothing.
   const isThere = !known.value || known.value.some(({ slug }) => slug === workspace.value);
   const shown: Shown = { search: settled, workspace: isThere ? workspace.value : "", archived: archived.value === "yes" };
-  const key = JSON.stringify(shown);
-  const onTop = useResource((signal) => pinned(shown.workspace, signal), `pinned ${shown.workspace}`, ["sessions"]);
-  const page = useResource((signal) => newest(shown, count.current, signal), key, ["sessions", "imports"]);
+  const { page, onTop, isActive, reload, more } = useConversations(shown);
   const names = new Map((known.value ?? []).map(({ slug, name }) => [slug, name]));
   const choices = [
     { value: "", label: t("all") },
     ...(known.value ?? []).map(({ slug, name }) => ({ value: slug, label: name })),
   ];
-  const narrow = (change: () => void) => {
-    count.current = PAGE;
-    change();
-  };
-  const reload = async () => void (await Promise.all([page.reload(), onTop.reload()]));
-  const more = async () => {
-    if (!page.value) return;
-    const next = await further(shown, page.value);
-    count.current = Math.max(PAGE, next.sessions.length);
-    page.set(next);
-  };
-  const above = search || shown.archived ? [] : (onTop.value ?? []);
+  const above = search ? [] : onTop;
   const line = (session: Session) => (
     <Line
       key={session.id}
       session={session}
       workspace={session.workspaceId ? (names.get(session.workspaceId) ?? session.workspaceId) : undefined}
-      isActive={active.value?.has(session.id) ?? false}
+      isActive={isActive(session.id)}
       search={settled}
       onChange={reload}
     />
@@ -68,25 +54,25 @@ export function List() {
           isLabelHidden
           type="search"
           value={search}
-          onInput={(text) => narrow(() => setSearch(text))}
+          onInput={setSearch}
         />
         <Button label={t("elsewhere")} icon="download" iconOnly kind="quiet" onPress={elsewhere} />
       </div>
       <div class="search-row">
         {choices.length > 1 && (
-          <Chips label={t("which")} value={shown.workspace} options={choices} onChange={(value) => narrow(() => (workspace.value = value))} />
+          <Chips label={t("which")} value={shown.workspace} options={choices} onChange={(value) => (workspace.value = value)} />
         )}
         <Chips
           label={t("archived")}
           value={archived.value}
           options={[{ value: "yes", label: t("archived") }]}
-          onChange={() => narrow(() => (archived.value = shown.archived ? "no" : "yes"))}
+          onChange={() => (archived.value = shown.archived ? "no" : "yes")}
         />
       </div>
       <Loaded of={page}>
         {({ sessions, hasMore }) =>
           sessions.length === 0 ? (
-            <Nothing shown={shown} onClear={() => narrow(() => setSearch(""))} />
+            <Nothing shown={shown} onClear={() => setSearch("")} />
           ) : (
             <>
               {above.length > 0 && (

@@ -6,9 +6,8 @@ import { Form, TextField } from "~/components/field";
 import { Credentials, type Typed, typedFor } from "~/components/kit/credentials";
 import { EmergencyKit, readKit } from "~/components/kit/kit";
 import type { Kit } from "~/components/kit/models";
-import { Notice, Progress } from "~/components/layout";
+import { Failure, Notice, Progress } from "~/components/layout";
 import { attempt } from "~/state/toasts";
-import { explain } from "~/text/errors";
 import type { Backups, StepProps } from "./models";
 import { t } from "./texts";
 
@@ -55,11 +54,7 @@ function Place({ onMade }: { onMade: () => Promise<void> }) {
       <TextField label={t("place")} hint={t("place_hint")} value={repository} onInput={setRepository} required autocomplete="off" monospace />
       <Credentials repository={repository} values={credentials} onChange={setCredentials} />
       {isBusy && <Progress label={t("making")} />}
-      {error !== undefined && (
-        <Notice kind="danger">
-          <p role="alert">{explain(error)}</p>
-        </Notice>
-      )}
+      {error !== undefined && <Failure error={error} />}
       <Button label={t("make_place")} kind="primary" submit disabled={isBusy} />
     </Form>
   );

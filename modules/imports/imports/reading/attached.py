@@ -36,7 +36,7 @@ Opened = Callable[[Archive, zipfile.ZipInfo], Entry]
 
 
 class Attached:
-    """Those of one archive, and of others that have nothing else; `used` are the names of the entries that conversations have named."""
+    """Files of one archive, and of others that have nothing else; `used` are the names of the entries that conversations have named."""
 
     def __init__(self, size: int, opened: Opened) -> None:
         self.used = set[str]()

@@ -71,7 +71,7 @@ class Conversation:
     path: list[str] = field(default_factory=list)
     documents: int = 0
     files: dict[str, Attachment] = field(default_factory=dict)
-    """Those of all messages, by the names that they get here."""
+    """Files of all messages, by the names that they get here."""
 
     @property
     def id(self) -> str:

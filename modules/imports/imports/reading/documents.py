@@ -31,7 +31,7 @@ class Document:
 
 
 class Documents:
-    """Those of one conversation, by their id there."""
+    """Documents of one conversation, by their id there."""
 
     def __init__(self, found: Conversation) -> None:
         self._found = found

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from decimal import Decimal
+from itertools import islice
 from typing import Any, Protocol
 
 ELEMENT_LIMIT = 48 * 1024 * 1024
@@ -94,6 +95,17 @@ def elements(file: Readable) -> Iterator[Any]:
 
 def flag(file: Readable, name: str) -> bool:
     """Return whether the outermost object has a member of this name that is true; False where the text is no such thing."""
+    return next((bool(value) for event, key, value in _members(file) if event == "boolean" and key == name), False)
+
+
+def texts_of(file: Readable) -> Iterator[tuple[str, str]]:
+    """The members of the outermost object that are texts, a hundred thousand at the most; what is no such thing ends them."""
+    texts = ((key[:_LONGEST], value[:_LONGEST]) for event, key, value in _members(file) if event == "string")
+    return islice(texts, _MEMBERS)
+
+
+def _members(file: Readable) -> Iterator[tuple[str, str, Any]]:
+    """The simple members of the outermost object: the event, the name and the value; what is wrong ends them."""
     import ijson
 
     depth, key = 0, None
@@ -105,30 +117,10 @@ def flag(file: Readable, name: str) -> bool:
                 depth -= 1
             elif event == "map_key":
                 key = value if depth == 1 else key
-            elif event == "boolean" and depth == 1 and key == name:
-                return bool(value)
+            elif depth == 1 and key is not None:
+                yield event, key, value
     except (ijson.JSONError, UnicodeDecodeError, ValueError):
-        pass  # reading it for its content says what is wrong
-    return False
-
-
-def texts_of(file: Readable) -> Iterator[tuple[str, str]]:
-    """The members of the outermost object that are texts, a hundred thousand at the most; what is no such thing ends them."""
-    import ijson
-
-    depth, key, count = 0, "", 0
-    try:
-        for event, value in ijson.basic_parse(ShortStrings(file)):
-            if event.startswith("start_"):
-                depth += 1
-            elif event.startswith("end_"):
-                depth -= 1
-            elif event == "map_key" and depth == 1:
-                key, count = value, count + 1
-            elif event == "string" and depth == 1 and count <= _MEMBERS:
-                yield key[:_LONGEST], value[:_LONGEST]
-    except (ijson.JSONError, UnicodeDecodeError, ValueError):
-        return
+        return  # reading it for its content says what is wrong
 
 
 def _elements(events: Iterator[Event], depth: int) -> Iterator[Any]:

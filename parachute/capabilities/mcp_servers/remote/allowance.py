@@ -27,7 +27,7 @@ class Allowance:
         self.ended = asyncio.Event()
         self.failure: ParachuteError | None = None
         self.tokens: deque[str] = deque(maxlen=_TOKENS)
-        """Those that it was sent last."""
+        """Tokens that it was sent last."""
         self.renew()
 
     def renew(self) -> None:

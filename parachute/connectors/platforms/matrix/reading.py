@@ -18,7 +18,7 @@ def mapping(value: Any, *names: str) -> dict[str, Any]:
 
 
 def events(value: Any) -> list[dict[str, Any]]:
-    """Those of a list that are events."""
+    """Choose the events of a list."""
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 

@@ -16,7 +16,7 @@ UNSEARCHED = {"/proc", "/sys", "/usr", "/nix", "/lib", "/lib64", "/bin", sys.bas
 _BEGINNING = 4096
 
 OWN_SOCKETS = ("/run/parachute/", "/tmp/cc-")
-"""Those to core, and what the agent's program makes for itself."""
+"""Sockets to core, and what the agent's program makes for itself."""
 
 HARMLESS = {"null", "zero", "full", "random", "urandom", "tty", "ptmx", "console"}
 

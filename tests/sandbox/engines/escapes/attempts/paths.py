@@ -43,4 +43,4 @@ READ_BY_CORE = (
     ".parachute/modules.yaml",
     "Parachute/.mcp.json",
 )
-"""Those that a running computer would not do without a word."""
+"""Attempts that a running computer would not do without a word."""
