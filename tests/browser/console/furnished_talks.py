@@ -1,4 +1,4 @@
-"""Conversations that show what a chat can: every form of text, cards at the end of a turn, and an answer that has versions."""
+"""Conversations that show what a chat can: every form of text, and cards at the end of a turn."""
 
 from tests.browser.console.furnished_parts import FETCH, Household
 from tests.support.messages_api import text, tool_use
@@ -35,7 +35,7 @@ flowchart LR
 CHANGE = (
     "printf 'sails\\nropes\\n' > packing.md; printf '# Log\\n' > log.md; printf 'x\\n' > .envrc; " + FETCH["command"]
 )
-SHOWN = {"forms": "Plan a day at sea.", "cards": "Pack for the trip.", "versions": "Which bird is that?"}
+SHOWN = {"forms": "Plan a day at sea.", "cards": "Pack for the trip."}
 """The first message of each."""
 
 
@@ -46,4 +46,3 @@ def furnish_talks(house: Household) -> None:
     house.say(SHOWN["forms"], text(FORMS))
     command = tool_use("Bash", {"command": CHANGE, "description": "Write the lists"})
     house.say(SHOWN["cards"], command, text("The lists are written."), workspaceId="boat")
-    house.say(SHOWN["versions"], text("A heron: it stands still, and its neck is bent."))

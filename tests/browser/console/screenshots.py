@@ -24,7 +24,7 @@ SCHEMES = ("light", "dark")
 FURTHER = (
     "welcome",
     *(f"capabilities/{tab}" for tab in ("agents", "skills", "mcps")),
-    *(f"computer/{tab}" for tab in ("model", "backups", "updates", "network", "hooks", "logs")),
+    *(f"computer/{tab}" for tab in ("model", "backups", "doctor", "settings", "updates", "network", "hooks", "logs")),
     "knowledge/duplicates",
     "knowledge/graph",
 )
@@ -62,6 +62,7 @@ def take(
     found = page.evaluate("[...document.querySelectorAll('nav.column li a')].map((link) => link.hash.slice(2))")
     ending = "" if language == "en" else f"-{language}"
     for place in screens or [*found, *FURTHER, *SCENES][:most]:
+        page.goto("about:blank")  # for no dialog of the scene before
         try:
             if place in SCENES:
                 SCENES[place](person)
