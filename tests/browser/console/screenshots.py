@@ -26,7 +26,6 @@ FURTHER = (
     *(f"capabilities/{tab}" for tab in ("agents", "skills", "mcps")),
     *(f"computer/{tab}" for tab in ("model", "backups", "doctor", "settings", "updates", "network", "hooks", "logs")),
     "knowledge/duplicates",
-    "knowledge/graph",
 )
 """Screens that are not in the navigation."""
 IN_DARK = 2
