@@ -71,22 +71,28 @@ export function SuggestionCard({ suggestion, actions }: { suggestion: Suggestion
         </h2>
         {suggestion.target_module && <Badge text={suggestion.target_module} kind="accent" />}
       </header>
+      <Source of={suggestion} />
       <SuggestionBody suggestion={suggestion} />
       {actions && <footer class="card-actions">{actions}</footer>}
     </article>
   );
 }
 
-/** Source, reason and change of a suggestion; of several, each in its turn. */
+export function Source({ of }: { of: Suggestion }) {
+  return (
+    <p class="muted">
+      <bdi>{of.source_agent}</bdi> · <Ago time={of.timestamp} />
+    </p>
+  );
+}
+
+/** Reason and change of a suggestion; of several, each in its turn. */
 export function SuggestionBody({ suggestion }: { suggestion: Suggestion }) {
   return (
     <>
-      <p class="muted">
-        <bdi>{suggestion.source_agent}</bdi> · <Ago time={suggestion.timestamp} />
-      </p>
       {suggestion.reasoning && (
         <p>
-          <bdi>“{suggestion.reasoning}”</bdi>
+          <bdi>{suggestion.reasoning}</bdi>
         </p>
       )}
       <Origin of={suggestion.origin} />

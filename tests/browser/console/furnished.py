@@ -9,6 +9,7 @@ from tests.browser.console.furnished_bots import furnished_bots
 from tests.browser.console.furnished_files import furnish_decisions, furnish_files
 from tests.browser.console.furnished_lists import furnish_lists
 from tests.browser.console.furnished_parts import furnished_parts
+from tests.browser.console.furnished_talks import furnish_talks
 from tests.browser.console.people import computer_with
 from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, text
@@ -38,8 +39,9 @@ def furnished_computer() -> Iterator[Computer]:
         with (
             computer_with(model) as computer,
             tempfile.TemporaryDirectory(prefix="pc-git-") as folder,
-            furnished_parts(computer, model, Path(folder)),
+            furnished_parts(computer, model, Path(folder)) as house,
         ):
+            furnish_talks(house)
             furnish_lists(computer)
             furnish_files(computer)
             furnish_decisions(computer)

@@ -1,8 +1,8 @@
-"""Pictures of every screen of the console, at the size of a phone and of a desktop, light and dark: `make screenshots`.
+"""Pictures of every screen and scene of the console, at the size of a phone and of a desktop, light and dark: `make screenshots`.
 
 python -m tests.browser.console.screenshots [SCREEN ...] [--size phone] [--scheme dark] [--language de]
 
-Without options every screen is taken light and the first two also dark, in English; with one, every screen so.
+A SCREEN is an address, such as `computer/logs`, or one of the scenes of scenes.py. Without options every screen is taken light and the first two also dark, in English; with one, every screen so.
 """
 
 import argparse
@@ -10,18 +10,35 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Error, expect
 
 from tests.browser.chromium import chromium
 from tests.browser.console.furnished import furnished_computer
 from tests.browser.console.people import DESKTOP, PHONE, Person
+from tests.browser.console.scenes import SCENES
 from tests.support.computer import Computer
 
 FOLDER = Path(__file__).parents[3] / "build" / "screenshots"
 SIZES = {"phone": PHONE, "desktop": DESKTOP}
 SCHEMES = ("light", "dark")
+FURTHER = (
+    "welcome",
+    *(f"capabilities/{tab}" for tab in ("agents", "skills", "mcps")),
+    *(f"computer/{tab}" for tab in ("model", "backups", "doctor", "settings", "updates", "network", "hooks", "logs")),
+    "knowledge/duplicates",
+)
+"""Screens that are not in the navigation."""
 IN_DARK = 2
 """Screens that are taken dark as well, where nobody says more."""
+FAULTS = """(least) => {
+  const small = [...document.querySelectorAll('button, select, .button, [role=option], [role=tab]')].flatMap((control) => {
+    const { width, height } = control.getBoundingClientRect();
+    const name = control.ariaLabel || control.textContent.trim().slice(0, 40);
+    return width && Math.min(width, height) < least ? [`${name} is ${Math.round(width)} x ${Math.round(height)}`] : [];
+  });
+  return [...(document.documentElement.scrollWidth > innerWidth ? ['it scrolls sideways'] : []), ...new Set(small)];
+}"""
+"""What can be measured: controls that a finger misses, and a page that is too wide."""
 
 
 def main(wanted: argparse.Namespace) -> None:
@@ -43,10 +60,18 @@ def take(
     page = person.sign_in()
     found = page.evaluate("[...document.querySelectorAll('nav.column li a')].map((link) => link.hash.slice(2))")
     ending = "" if language == "en" else f"-{language}"
-    # `welcome` is not in the navigation.
-    for place in screens or [*found, "welcome"][:most]:
-        person.open(place)
-        expect(page.locator(".loading")).to_have_count(0)
+    for place in screens or [*found, *FURTHER, *SCENES][:most]:
+        page.goto("about:blank")  # for no dialog of the scene before
+        try:
+            if place in SCENES:
+                SCENES[place](person)
+            else:
+                person.open(place)
+                expect(page.locator(".loading")).to_have_count(0)
+        except (AssertionError, Error) as error:
+            yield f"{place}: {str(error)[:500]}"
+        for fault in page.evaluate(FAULTS, 40 if size == "phone" else 24):
+            yield f"{place}: {fault}"
         page.screenshot(path=FOLDER / f"{place.replace('/', '_')}-{size}-{scheme}{ending}.png")
     yield from person.problems
     person.context.close()

@@ -1,4 +1,4 @@
-"""Agents on a schedule: one of a module runs now, one of the owner's own waits for approval."""
+"""Scheduled agents: one of a module runs now, one of the owner's own waits for approval."""
 
 import pytest
 from playwright.sync_api import expect

@@ -91,7 +91,7 @@ export function PlatformCard({ platform, connector, settings, reload }: Props) {
       {isOwner && (
         <footer class="card-actions">
           {!connector.has_token && (
-            <Button label={t("set_up", { platform: label })} icon="plus" kind="primary" onPress={() => setDialog("setup")} />
+            <Button label={t("set_up", { platform: label })} icon="plus" onPress={() => setDialog("setup")} />
           )}
           {connector.has_token && (
             <>

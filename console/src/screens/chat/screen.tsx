@@ -67,6 +67,7 @@ function Opened({ conversation }: { conversation: Conversation }) {
       <Button label={t("options")} icon="settings" iconOnly kind="quiet" onPress={() => setDialog("options")} />
       {!isNew && <LinkButton label={t("new")} icon="plus" iconOnly kind="quiet" href={to("chat")} />}
       <ConversationHeader conversation={conversation} beginning={beginning} onBeginning={setBeginning} />
+      {isFinding && !conversation.isLoading.value && <Find conversation={conversation} onClose={() => setFinding(false)} />}
     </>
   );
   return (
@@ -78,7 +79,6 @@ function Opened({ conversation }: { conversation: Conversation }) {
           <Failure error={conversation.error.value} again={() => conversation.open()} />
         ) : (
           <>
-            {isFinding && <Find conversation={conversation} onClose={() => setFinding(false)} />}
             {session?.continuedFrom && !session.metadata?.branch && <BranchedFrom id={session.continuedFrom} />}
             <Log conversation={conversation} />
           </>

@@ -24,7 +24,7 @@ export const t = messages("computer", {
   off: "Off",
   vault: "Your data",
   port: "Port",
-  not_enforced: "Not available on this machine: {what}",
+  not_enforced: "On this machine: {what}",
   stop_title: "Stop everything",
   stop_text: "Agents, schedules, hooks and outgoing connections end at once. Your journal keeps working. One tap resumes them.",
   is_stopped: "Everything is stopped.",

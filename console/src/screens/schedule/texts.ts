@@ -1,7 +1,7 @@
 import { messages } from "~/text/messages";
 
 export const t = messages("schedule", {
-  title: "Agents on a schedule",
+  title: "Scheduled agents",
   empty: "No scheduled agents",
   empty_text: "Scheduled agents come with modules, such as the reflection of your journal. You can also write your own.",
   modules: "Look at the modules",

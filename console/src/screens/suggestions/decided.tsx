@@ -4,7 +4,7 @@ import { api } from "~/api/client";
 import { Button, LinkButton } from "~/components/button";
 import { Dialog } from "~/components/dialog";
 import { Ago, Badge, Empty, Loaded, Row } from "~/components/layout";
-import { mayUndo, named, type Suggestion, SuggestionBody } from "~/components/suggestion";
+import { mayUndo, named, Source, type Suggestion, SuggestionBody } from "~/components/suggestion";
 import { useResource } from "~/state/resource";
 import { to } from "~/state/router";
 import { undo } from "./actions";
@@ -43,6 +43,7 @@ export function Decided() {
       </Loaded>
       {shown && (
         <Dialog title={named(shown)} onClose={() => setShown(undefined)} isWide>
+          <Source of={shown} />
           <SuggestionBody suggestion={shown} />
         </Dialog>
       )}
