@@ -9,6 +9,7 @@ import type { Kit } from "~/components/kit/models";
 import { Notice, Progress } from "~/components/layout";
 import { attempt } from "~/state/toasts";
 import { explain } from "~/text/errors";
+import { said } from "~/text/server_sentences";
 import type { Backups, StepProps } from "./models";
 import { t } from "./texts";
 
@@ -75,13 +76,13 @@ function First({ backups, reload }: { backups: Backups; reload: () => Promise<vo
       {backups.running ? (
         <Notice>
           <p>
-            {t("backing_up")} <bdi>{backups.running.step}</bdi>
+            {t("backing_up")} <bdi>{said(backups.running.step ?? "")}</bdi>
           </p>
           <Progress label={t("backing_up")} />
         </Notice>
       ) : backups.problem ? (
         <Notice kind="danger">
-          <p>{backups.problem}</p>
+          <p>{said(backups.problem)}</p>
           <Button label={t("back_up")} onPress={begin} />
         </Notice>
       ) : backups.create ? (

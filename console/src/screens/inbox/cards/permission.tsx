@@ -1,6 +1,7 @@
 /** A call of a tool that no rule allows. */
 import { Details } from "~/components/details";
 import { messages } from "~/text/messages";
+import { said } from "~/text/server_sentences";
 import { asker, type BodyProps, type Card, part, Whole } from "../card";
 
 const t = messages("inbox_cards_permission", {
@@ -25,7 +26,7 @@ function Body({ item: { details } }: BodyProps) {
       {wanted.command ? <Whole text={wanted.command} /> : <Details value={wanted} />}
       {details.reason ? (
         <p class="muted">
-          <bdi>{String(details.reason)}</bdi>
+          <bdi>{said(String(details.reason))}</bdi>
         </p>
       ) : null}
     </>
