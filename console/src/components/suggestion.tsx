@@ -4,6 +4,7 @@ import { api, type Schema } from "~/api/client";
 import { useResource } from "~/state/resource";
 import { may } from "~/state/session";
 import { messages } from "~/text/messages";
+import { said } from "~/text/server_sentences";
 import { Difference } from "./difference";
 import { Icon, type IconName } from "./icons";
 import { Ago, Badge, Loaded, Notice } from "./layout";
@@ -114,7 +115,7 @@ export function SuggestionBody({ suggestion }: { suggestion: Suggestion }) {
       {suggestion.modifications && <p class="muted">{t("instead")}</p>}
       {suggestion.error && (
         <Notice kind="warning">
-          <p>{t("not_applied", { error: suggestion.error })}</p>
+          <p>{t("not_applied", { error: said(suggestion.error) })}</p>
         </Notice>
       )}
     </>
@@ -145,7 +146,7 @@ function Changed({ suggestion: { id, status, target_module } }: { suggestion: Su
         <>
           {problem && (
             <Notice kind="warning">
-              <p>{t("problem", { problem })}</p>
+              <p>{t("problem", { problem: said(problem) })}</p>
             </Notice>
           )}
           {diff ? <Difference text={readable(diff)} /> : <p class="muted">{t("nothing")}</p>}

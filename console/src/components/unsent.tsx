@@ -1,6 +1,7 @@
 /** Letters that wait on this device, with a button that sends it and one that throws it away. */
 import { type Letter, letters, remove } from "~/state/letters";
 import { ago, messages, moment } from "~/text/messages";
+import { said } from "~/text/server_sentences";
 import { Button } from "./button";
 import { confirm } from "./dialog";
 
@@ -33,7 +34,7 @@ export function Unsent({ kind, onSend }: { kind: Letter["kind"]; onSend: (letter
             {letter.content && <p class="plain-text" dir="auto">{letter.content}</p>}
             <p class="muted" title={moment(letter.at)}>{ago(letter.at)}</p>
             {letter.isHeld && <p class="muted">{t("broken_off")}</p>}
-            {letter.problem && <p role="alert">{letter.problem}</p>}
+            {letter.problem && <p role="alert">{said(letter.problem)}</p>}
             <div class="form-actions">
               <Button label={kind === "journal" ? t("send") : t("take_text")} icon="send" onPress={() => onSend(letter)} />
               <Button label={t("delete")} icon="trash" kind="quiet" onPress={() => drop(letter)} />

@@ -25,8 +25,8 @@ const whole = computed(() => new Map(sentences.value.filter((each) => !hasValues
 
 /** Forms with values, those with the most letters first: of two that fit, they say more. */
 const forms = computed(() => {
-  const found = sentences.value.filter(hasValues).map(form);
-  const length = ({ letters }: Form) => letters.join("").length;
+  const length = ({ letters }: Form) => letters.join("").trim().length;
+  const found = sentences.value.filter(hasValues).map(form).filter(length);
   return found.sort((one, other) => length(other) - length(one));
 });
 
@@ -56,5 +56,6 @@ export function said(sentence: string, depth = 0): string {
     // A value may be a sentence itself, such as the reason of an error.
     if (found) return shown(plain(each.translated).replace(/\{(\w+)\}/g, (_, name: string) => said(found[name] ?? "", depth + 1)));
   }
-  return sentence;
+  const parts = sentence.split(/(?<=[.!?]) /);
+  return parts.length > 1 ? parts.map((part) => said(part, depth + 1)).join(" ") : sentence;
 }

@@ -13,18 +13,28 @@ class Topic(Struct, frozen=True):
 
 TOPICS = (
     Topic(
-        "reach", "Address and devices", ("host", "port", "auth_mode", "hostnames", "origins", "trusted_proxies", "tls")
+        "reach",
+        title="Address and devices",
+        names=("host", "port", "auth_mode", "hostnames", "origins", "trusted_proxies", "tls"),
     ),
     Topic(
         "model",
-        "Models and costs",
-        ("provider", "base_url", "model", "allowed_models", "daily_spending_limit", "daily_token_limit", "offline"),
+        title="Models and costs",
+        names=(
+            "provider",
+            "base_url",
+            "model",
+            "allowed_models",
+            "daily_spending_limit",
+            "daily_token_limit",
+            "offline",
+        ),
     ),
-    Topic("privacy", "Privacy and network", ("network", "git", "mcp", "audit")),
+    Topic("privacy", title="Privacy and network", names=("network", "git", "mcp", "audit")),
     Topic(
         "agents",
-        "Agents",
-        (
+        title="Agents",
+        names=(
             "project_folders",
             "trust_mode",
             "session_idle_minutes",
@@ -34,13 +44,13 @@ TOPICS = (
             "agents",
         ),
     ),
-    Topic("suggestions", "Suggestions", ("suggestions", "orchestrator", "curator")),
-    Topic("voice", "Voice", ("voice",)),
-    Topic("search", "Search", ("meaning",)),
-    Topic("messengers", "Messengers", ("messengers",)),
-    Topic("backup", "Data and backup", ("vault", "backup")),
-    Topic("updates", "Updates", ("updates",)),
-    Topic("sandbox", "Sandbox", ("sandbox",)),
+    Topic("suggestions", title="Suggestions", names=("suggestions", "orchestrator", "curator")),
+    Topic("voice", title="Voice", names=("voice",)),
+    Topic("search", title="Search", names=("meaning",)),
+    Topic("messengers", title="Messengers", names=("messengers",)),
+    Topic("backup", title="Data and backup", names=("vault", "backup")),
+    Topic("updates", title="Updates", names=("updates",)),
+    Topic("sandbox", title="Sandbox", names=("sandbox",)),
 )
 
 _UNITS = {"minutes": "minutes", "seconds": "seconds", "days": "days", "megabytes": "MB", "tokens": "tokens"}

@@ -257,4 +257,4 @@ def test_nothing_is_wrong_for_assistive_programs(make_person: MakePerson, furnis
 def test_in_german(make_person: MakePerson, furnished: Path) -> None:
     page = make_person(PHONE, locale="de-DE").open("files/Notes?file=garden.md")
     expect(page.get_by_role("button", name="Bearbeiten")).to_be_visible()
-    expect(page.get_by_role("button", name="Auf diesem Gerät sichern")).to_be_visible()
+    expect(page.get_by_role("button", name="Herunterladen")).to_be_visible()

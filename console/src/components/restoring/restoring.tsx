@@ -7,6 +7,7 @@ import { Loaded, Notice, Progress } from "~/components/layout";
 import { useResource } from "~/state/resource";
 import { load as loadMe } from "~/state/session";
 import { number } from "~/text/messages";
+import { said } from "~/text/server_sentences";
 import { Access } from "./access";
 import { Choice } from "./choice";
 import { type Known, load, type Running } from "./models";
@@ -100,7 +101,7 @@ function Start({ known: { status, last }, isFresh, isBrokenOff, reload, onBegun,
     <>
       {isBrokenOff && (
         <Notice kind="danger">
-          <p role="alert">{status.problem ?? t("broken")}</p>
+          <p role="alert">{status.problem ? said(status.problem) : t("broken")}</p>
         </Notice>
       )}
       {last && <Earlier last={last} reload={reload} onBegun={onBegun} />}
@@ -154,7 +155,7 @@ function Step({ text }: { text: string | null }) {
     case "Writing it to the disk":
       return <>{t("step_disk")}</>;
     default:
-      return <bdi>{text}</bdi>;
+      return <bdi>{said(text)}</bdi>;
   }
 }
 

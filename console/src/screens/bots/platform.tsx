@@ -7,6 +7,7 @@ import { Icon } from "~/components/icons";
 import { Badge, Facts, Notice } from "~/components/layout";
 import { may } from "~/state/session";
 import { toast } from "~/state/toasts";
+import { said } from "~/text/server_sentences";
 import type { BotSettings, Connector } from "./models";
 import { OwnChat } from "./own_chat";
 import { SettingsDialog } from "./settings";
@@ -61,7 +62,7 @@ export function PlatformCard({ platform, connector, settings, reload }: Props) {
       {connector.enabled && connector.reason && (
         <Notice kind="warning">
           <p>
-            <bdi>{connector.reason}</bdi>
+            <bdi>{said(connector.reason)}</bdi>
           </p>
         </Notice>
       )}

@@ -5,6 +5,7 @@ import { Ago, Badge, Row, Section } from "~/components/layout";
 import { useResource } from "~/state/resource";
 import { may } from "~/state/session";
 import { platformName } from "~/text/platforms";
+import { said } from "~/text/server_sentences";
 import { t } from "./texts";
 
 export function UndeliveredMessages() {
@@ -28,7 +29,7 @@ export function UndeliveredMessages() {
         {found.value.map((message) => (
           <Row
             key={message.id}
-            title={<bdi>{message.problem}</bdi>}
+            title={<bdi>{said(message.problem ?? "")}</bdi>}
             badges={<Badge text={platformName(message.platform)} />}
             text={
               <>

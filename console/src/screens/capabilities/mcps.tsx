@@ -8,6 +8,7 @@ import { NamedList } from "~/components/named_list";
 import { useResource } from "~/state/resource";
 import { may } from "~/state/session";
 import { attempt, toast } from "~/state/toasts";
+import { said } from "~/text/server_sentences";
 import { Opener } from "./agents";
 import { Part, removing } from "./part";
 import { t } from "./texts";
@@ -37,7 +38,7 @@ export function Mcps() {
                 <Status server={server} />
               </>
             }
-            text={<bdi>{server.problem ?? server.validationErrors?.join(" ") ?? server.displayCommand}</bdi>}
+            text={<bdi>{server.problem ? said(server.problem) : (server.validationErrors?.map((each) => said(each)).join(" ") ?? server.displayCommand)}</bdi>}
           />
         )}
         dialog={(close) => <AddDialog onClose={close} />}
@@ -123,7 +124,7 @@ function ServerDialog({ server, onClose, reload }: ServerDialogProps) {
   const [answer, setAnswer] = useState("");
   const test = async () => {
     const found = await api.post("/api/mcps/{name}/test", { params });
-    if (found.error) toast(found.error, { isError: true });
+    if (found.error) toast(said(found.error), { isError: true });
     else toast(t("works", { name: server.name, n: found.tools_count ?? 0 }));
     await tools.reload();
   };
@@ -155,7 +156,7 @@ function ServerDialog({ server, onClose, reload }: ServerDialogProps) {
             <NamedList entries={offered} />
             {leftOut.length > 0 && (
               <Section title={t("left_out")}>
-                <NamedList entries={leftOut.map(({ name, reason }) => ({ name, description: reason }))} />
+                <NamedList entries={leftOut.map(({ name, reason }) => ({ name, description: said(reason) }))} />
               </Section>
             )}
           </>

@@ -8,6 +8,7 @@ import type { IconName } from "~/components/icons";
 import { Empty, Loaded, Notice } from "~/components/layout";
 import type { Resource } from "~/state/resource";
 import { attempt, toast } from "~/state/toasts";
+import { said } from "~/text/server_sentences";
 import { t } from "./texts";
 
 interface Props<T> {
@@ -56,7 +57,7 @@ export function Remark({ of }: { of: { problem: string | null; note: string | nu
   const text = of.problem ?? of.note;
   return text === null ? null : (
     <Notice kind="warning">
-      <p>{text}</p>
+      <p>{said(text)}</p>
     </Notice>
   );
 }

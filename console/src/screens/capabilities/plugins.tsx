@@ -9,6 +9,7 @@ import { NamedList } from "~/components/named_list";
 import { useResource } from "~/state/resource";
 import { may } from "~/state/session";
 import { attempt, toast } from "~/state/toasts";
+import { said } from "~/text/server_sentences";
 import { Opener } from "./agents";
 import { Part, removing } from "./part";
 import { t } from "./texts";
@@ -44,7 +45,7 @@ export function Plugins() {
             }
             text={
               <bdi>
-                {[plugin.problem ?? plugin.description, ...counts(plugin)].filter(Boolean).join(" · ")}
+                {[plugin.problem ? said(plugin.problem) : plugin.description, ...counts(plugin)].filter(Boolean).join(" · ")}
               </bdi>
             }
           />
@@ -53,7 +54,7 @@ export function Plugins() {
       />
       {!!leftOut.value?.length && (
         <Section title={t("left_out")}>
-          <NamedList entries={leftOut.value.map(({ name, reason }) => ({ name, description: reason }))} />
+          <NamedList entries={leftOut.value.map(({ name, reason }) => ({ name, description: said(reason) }))} />
         </Section>
       )}
       {shown && <PluginDialog slug={shown} onClose={() => setShown(undefined)} reload={found.reload} />}
@@ -119,7 +120,7 @@ function PluginDialog({ slug, onClose, reload }: { slug: string; onClose: () => 
             </p>
             {plugin.problem && (
               <Notice kind="danger">
-                <p>{plugin.problem}</p>
+                <p>{said(plugin.problem)}</p>
               </Notice>
             )}
             <Facts

@@ -7,6 +7,7 @@ import { Badge, Loaded, Row } from "~/components/layout";
 import { useResource } from "~/state/resource";
 import { may } from "~/state/session";
 import { attempt } from "~/state/toasts";
+import { said } from "~/text/server_sentences";
 import { Opener } from "./agents";
 import { changing, Part, Remark, removing } from "./part";
 import { t } from "./texts";
@@ -31,7 +32,7 @@ export function Skills() {
             key={skill.name}
             title={<Opener name={`/${skill.name}`} onOpen={() => setShown(skill.name)} />}
             badges={<Badge text={t(`source_${skill.source}` as "source_vault")} />}
-            text={<bdi>{skill.problem ?? skill.description}</bdi>}
+            text={<bdi>{skill.problem ? said(skill.problem) : skill.description}</bdi>}
             actions={
               isAdmin &&
               skill.source === "vault" && (

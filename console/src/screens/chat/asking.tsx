@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { Button } from "~/components/button";
 import { Details } from "~/components/details";
 import { Questions } from "~/components/questions";
+import { said } from "~/text/server_sentences";
 import type { Conversation } from "./conversation";
 import { t } from "./texts";
 
@@ -15,7 +16,7 @@ export function Asking({ conversation }: { conversation: Conversation }) {
       {permission && (
         <section class="asking" aria-label={t("asks")}>
           <h2>{t("permission", { tool: permission.toolName })}</h2>
-          <p>{permission.reason}</p>
+          <p>{said(permission.reason)}</p>
           <Details value={permission.input} />
           <div class="buttons">
             <Button label={t("deny")} onPress={() => conversation.permit(false)} />

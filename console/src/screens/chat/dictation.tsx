@@ -13,6 +13,7 @@ import { to } from "~/state/router";
 import { may } from "~/state/session";
 import { attempt, toast } from "~/state/toasts";
 import { askFor, cancel, finished, voiceStatus } from "~/state/voice";
+import { said } from "~/text/server_sentences";
 import { t } from "./composer_texts";
 
 const FOLDER = "Chat/recordings";
@@ -31,7 +32,7 @@ export function Dictation({ onText }: { onText: (text: string) => void }) {
   useEffect(() => () => void open.current?.stop(), []);
   if (!isAllowed || !status.value) return null;
   if (!canRecord()) return <Absent reason={t("no_microphone")} setting="tls" />;
-  if (!status.value.ready) return <Absent reason={status.value.kind === "none" ? t("no_voice") : (status.value.problem?.message ?? t("no_voice"))} setting="voice" />;
+  if (!status.value.ready) return <Absent reason={status.value.kind === "none" ? t("no_voice") : (status.value.problem ? said(status.value.problem.message) : t("no_voice"))} setting="voice" />;
 
   const listen = () => attempt(async () => setRecorder(await record({ kind: "dictation", date: "" })));
   const finish = () =>
@@ -52,7 +53,7 @@ export function Dictation({ onText }: { onText: (text: string) => void }) {
         const done = await finished(asked.id, (progress) => setJob({ id: asked.id, progress }));
         if (done.text) tell.current(done.text);
         else if (done.state === "done") toast(t("nothing_said"));
-        else if (done.error) toast(done.error.message, { isError: true });
+        else if (done.error) toast(said(done.error.message), { isError: true });
       } finally {
         setJob(undefined);
       }

@@ -12,6 +12,7 @@ import { useResource } from "~/state/resource";
 import { to } from "~/state/router";
 import { may } from "~/state/session";
 import { attempt, toast } from "~/state/toasts";
+import { said } from "~/text/server_sentences";
 import type { BackupStatus, Drill, Operation } from "./models";
 import { t } from "./texts";
 
@@ -69,7 +70,7 @@ function Kept() {
             )}
             {status.problem && (
               <Notice kind="danger">
-                <p role="alert">{status.problem}</p>
+                <p role="alert">{said(status.problem)}</p>
               </Notice>
             )}
             {status.concerns.map((concern) => (
@@ -161,7 +162,7 @@ function UnderWay({ running, cancel }: { running: Running; cancel: () => Promise
       <Progress value={running.part ?? undefined} label={label} />
       {running.step && (
         <p class="muted">
-          <bdi>{running.step}</bdi>
+          <bdi>{said(running.step ?? "")}</bdi>
         </p>
       )}
       <Button label={t("cancel")} onPress={cancel} />

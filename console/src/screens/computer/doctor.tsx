@@ -5,6 +5,7 @@ import { Button } from "~/components/button";
 import { Ago, Badge, Empty, Loaded, Progress, Row, Section } from "~/components/layout";
 import { useResource } from "~/state/resource";
 import { toast } from "~/state/toasts";
+import { said } from "~/text/server_sentences";
 import type { Check, Examination } from "./models";
 import { t } from "./texts";
 
@@ -69,10 +70,10 @@ export function Doctor() {
                     <li key={check.id} class="row">
                       <div class="row-main">
                         <div class="row-title">
-                          {check.title}
+                          {said(check.title)}
                           {check.result === "skipped" && <Badge text={t("skipped")} />}
                         </div>
-                        <div class="row-text">{check.message}</div>
+                        <div class="row-text">{said(check.message)}</div>
                       </div>
                     </li>
                   ))}
@@ -96,11 +97,11 @@ function Repairs({ repairs, checks }: Pick<Examination, "repairs" | "checks">) {
         {repairs.map(({ id, at, done, message }) => (
           <Row
             key={at + id}
-            title={checks.find((check) => check.id === id)?.title ?? id}
+            title={said(checks.find((check) => check.id === id)?.title ?? id)}
             badges={<Badge text={t(done ? "repaired" : "not_repaired")} kind={done ? "good" : "danger"} />}
             text={
               <>
-                <bdi>{message}</bdi> · <Ago time={at} />
+                <bdi>{said(message)}</bdi> · <Ago time={at} />
               </>
             }
           />
@@ -114,7 +115,7 @@ function Problem({ check, found }: { check: Check; found: Resource<Examination> 
   const body = { key: check.key };
   const fix = async () => {
     const { message } = await api.post("/api/doctor/fix", { body });
-    toast(message);
+    toast(said(message));
     await found.reload();
   };
   const dismiss = async () => found.set(await api.post("/api/doctor/dismiss", { body }));
@@ -123,26 +124,26 @@ function Problem({ check, found }: { check: Check; found: Resource<Examination> 
     <li class="row computer-problem">
       <div class="row-main">
         <div class="row-title">
-          {check.title}
+          {said(check.title)}
           <Badge text={t(check.result as "problem")} kind={check.result === "problem" ? "danger" : "warning"} />
         </div>
         <p>
-          <bdi>{check.message}</bdi>
+          <bdi>{said(check.message)}</bdi>
         </p>
         {check.next && (
           <p class="row-text">
-            <bdi>{check.next}</bdi>
+            <bdi>{said(check.next)}</bdi>
           </p>
         )}
         {check.details.length > 0 && (
           <details class="fold">
             <summary>{t("details")}</summary>
-            <pre class="text-block" tabIndex={0}>{check.details.join("\n")}</pre>
+            <pre class="text-block" tabIndex={0}>{check.details.map((line) => said(line)).join("\n")}</pre>
           </details>
         )}
         {check.fix && (
           <p class="row-text">
-            {t("fix_does")} <bdi>{check.fix}</bdi>
+            {t("fix_does")} <bdi>{said(check.fix)}</bdi>
           </p>
         )}
         {check.key && (

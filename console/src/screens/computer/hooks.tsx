@@ -4,6 +4,7 @@ import { Ago, Badge, Empty, Loaded, Notice, Row, Section } from "~/components/la
 import { LinkButton } from "~/components/button";
 import { to } from "~/state/router";
 import { useResource } from "~/state/resource";
+import { said } from "~/text/server_sentences";
 import { t } from "./texts";
 
 export function Hooks() {
@@ -46,7 +47,7 @@ export function Hooks() {
                   }
                   text={
                     <>
-                      <bdi>{hook.problem ?? hook.off ?? hook.description}</bdi>
+                      <bdi>{said(hook.problem ?? hook.off ?? hook.description ?? "")}</bdi>
                       <br />
                       <bdi>{hook.events.join(", ")}</bdi>
                       {" · "}
@@ -66,7 +67,7 @@ export function Hooks() {
                     title={<bdi>{error.hook}</bdi>}
                     text={
                       <>
-                        <bdi>{error.message}</bdi>
+                        <bdi>{said(error.message)}</bdi>
                         <br />
                         <bdi>{error.event}</bdi>
                         {" · "}

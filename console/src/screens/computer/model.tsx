@@ -8,6 +8,7 @@ import { Facts, Loaded, Notice, Section } from "~/components/layout";
 import { useResource } from "~/state/resource";
 import { attempt, toast } from "~/state/toasts";
 import { moment } from "~/text/messages";
+import { said } from "~/text/server_sentences";
 import type { Provider } from "./models";
 import { t } from "./texts";
 
@@ -36,7 +37,7 @@ export function Model() {
           />
           {provider.credential?.problem && (
             <Notice kind="danger">
-              <p>{provider.credential.problem}</p>
+              <p>{said(provider.credential.problem)}</p>
             </Notice>
           )}
           <Section title={t("choose")}>

@@ -8,6 +8,7 @@ import { stopped } from "~/state/kill_switch";
 import { useResource } from "~/state/resource";
 import { toast } from "~/state/toasts";
 import { number } from "~/text/messages";
+import { said } from "~/text/server_sentences";
 import { t } from "./texts";
 
 export function Overview() {
@@ -28,24 +29,24 @@ export function Overview() {
         <>
           {status.recovery.map(({ message }) => (
             <Notice key={message} kind="warning">
-              <p>{message}</p>
+              <p>{said(message)}</p>
             </Notice>
           ))}
           <Facts
             facts={[
               [t("version"), status.version],
               [t("uptime"), running.main_server_uptime_seconds === null ? t("not_yet") : duration(running.main_server_uptime_seconds)],
-              [t("provider"), <bdi>{status.provider.provider ? t(`provider_${status.provider.provider}` as "provider_offline") : status.provider.because}</bdi>],
+              [t("provider"), <bdi>{status.provider.provider ? t(`provider_${status.provider.provider}` as "provider_offline") : said(status.provider.because)}</bdi>],
               [t("sandbox"), <Sandbox of={status.sandbox} />],
               [t("conversations"), t("conversations_now", { total: status.sessions.total, active: status.sessions.active })],
-              [t("memory"), status.memory.on ? t("on") : <bdi>{status.memory.reason ?? t("off")}</bdi>],
+              [t("memory"), status.memory.on ? t("on") : <bdi>{status.memory.reason ? said(status.memory.reason) : t("off")}</bdi>],
               [t("vault"), <bdi>{status.vault}</bdi>],
               [t("port"), String(status.port)],
             ]}
           />
           {running.not_enforced.length > 0 && (
             <Notice kind="warning">
-              <p>{t("not_enforced", { what: running.not_enforced.join(", ") })}</p>
+              <p>{t("not_enforced", { what: running.not_enforced.map((each) => said(each)).join(", ") })}</p>
             </Notice>
           )}
           <Section title={t("stop_title")}>
@@ -67,7 +68,7 @@ export function Overview() {
 function Sandbox({ of: { engine, reason, required } }: { of: Schema<"ComputerStatus">["sandbox"] }) {
   return (
     <>
-      <bdi>{engine ?? reason ?? t("no_sandbox")}</bdi> {!engine && <Badge text={required ? t("agents_wait") : t("agents_direct")} kind="warning" />}
+      <bdi>{engine ?? (reason ? said(reason) : t("no_sandbox"))}</bdi> {!engine && <Badge text={required ? t("agents_wait") : t("agents_direct")} kind="warning" />}
     </>
   );
 }

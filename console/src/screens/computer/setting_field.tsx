@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { Button } from "~/components/button";
 import { Choice, Form, Switch, TextField } from "~/components/field";
+import { said } from "~/text/server_sentences";
 import type { Setting } from "./models";
 import { labelOf } from "./setting_words";
 import { t } from "./texts";
@@ -16,7 +17,8 @@ interface Props {
 }
 
 export function SettingField({ setting, onChange, onReset }: Props) {
-  const { description, can_change: canChange, kind } = setting;
+  const { can_change: canChange, kind } = setting;
+  const description = said(setting.description);
   const label = labelOf(setting);
   if (!canChange) {
     return (

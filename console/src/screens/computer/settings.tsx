@@ -7,6 +7,7 @@ import { Empty, Loaded, Notice, Section } from "~/components/layout";
 import { Look, lookTitle } from "~/components/look";
 import type { Resource } from "~/state/resource";
 import { useResource } from "~/state/resource";
+import { said } from "~/text/server_sentences";
 import type { AllSettings, Setting } from "./models";
 import { restart } from "./overview";
 import { SettingRow } from "./setting_row";
@@ -23,7 +24,7 @@ export function Settings({ search }: { search: string }) {
   const [isAll, setAll] = useState(false);
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
   const matches = (setting: Setting) => {
-    const text = `${setting.name} ${setting.title} ${titleOf(setting)} ${setting.description}`.toLowerCase();
+    const text = `${setting.name} ${setting.title} ${titleOf(setting)} ${setting.description} ${said(setting.description)}`.toLowerCase();
     return wanted.every((word) => text.includes(word));
   };
   return (

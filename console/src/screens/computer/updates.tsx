@@ -6,6 +6,7 @@ import { confirm } from "~/components/dialog";
 import { Ago, Badge, Facts, Loaded, Notice, Progress, Section } from "~/components/layout";
 import { useResource } from "~/state/resource";
 import { toast } from "~/state/toasts";
+import { said } from "~/text/server_sentences";
 import type { Update, UpdateCheck, Updates as Found } from "./models";
 import { t } from "./texts";
 
@@ -83,7 +84,7 @@ function UnderWay({ update, cancel }: { update: Update; cancel: () => Promise<vo
         <Progress label={label} />
         {update.step && (
           <p class="muted">
-            <bdi>{update.step}</bdi>
+            <bdi>{said(update.step)}</bdi>
           </p>
         )}
         {update.until && (
@@ -112,13 +113,13 @@ function Last({ update }: { update: Update }) {
       )}
       {update.problem && (
         <Notice kind="warning">
-          <p>{update.problem}</p>
-          {update.hint && <p>{update.hint}</p>}
+          <p>{said(update.problem)}</p>
+          {update.hint && <p>{said(update.hint)}</p>}
         </Notice>
       )}
       {[...update.changes, ...update.since].map((sentence) => (
         <p key={sentence}>
-          <bdi>{sentence}</bdi>
+          <bdi>{said(sentence)}</bdi>
         </p>
       ))}
       <Checks checks={update.checks} />
@@ -131,8 +132,8 @@ function Checks({ checks }: { checks: UpdateCheck[] }) {
     <ul class="rows">
       {checks.map((check) => (
         <li key={check.name}>
-          <Badge text={t(check.ok ? "update_passed" : "update_failed")} kind={check.ok ? "good" : "danger"} /> {check.sentence}
-          {check.detail && !check.ok && <p class="muted">{check.detail}</p>}
+          <Badge text={t(check.ok ? "update_passed" : "update_failed")} kind={check.ok ? "good" : "danger"} /> {said(check.sentence)}
+          {check.detail && !check.ok && <p class="muted">{said(check.detail)}</p>}
         </li>
       ))}
     </ul>

@@ -9,6 +9,7 @@ import { go, to } from "~/state/router";
 import { may } from "~/state/session";
 import { toast } from "~/state/toasts";
 import { moment } from "~/text/messages";
+import { said } from "~/text/server_sentences";
 import { t } from "./texts";
 
 interface Found {
@@ -72,7 +73,7 @@ function Soon({ ending, days, onKept }: { ending: Ending["sessions"]; days: numb
   const keep = async () => {
     const { kept, failed } = await api.post<{ kept: string[]; failed: { reason: string }[] }>("/api/claude-code/keep");
     toast(t("kept", { n: kept.length }));
-    for (const { reason } of failed.slice(0, 3)) toast(reason, { isError: true });
+    for (const { reason } of failed.slice(0, 3)) toast(said(reason), { isError: true });
     await onKept();
   };
   return (
@@ -94,7 +95,7 @@ function Talk({ found, ends }: { found: Found; ends?: string }) {
   const title = found.title ?? found.firstMessage ?? t("untitled");
   const adopt = async () => {
     const done = await api.post<Adoption>("/api/claude-code/adopt/{session}", { params: { session: found.sessionId } });
-    toast(done.message);
+    toast(said(done.message));
     go(to("chat", [done.parachuteSessionId]));
   };
   return (

@@ -6,6 +6,7 @@ import { useResource } from "~/state/resource";
 import { may } from "~/state/session";
 import { toast } from "~/state/toasts";
 import { Markdown } from "~/text/markdown";
+import { said } from "~/text/server_sentences";
 import { t } from "./texts";
 
 type Agent = Schema<"AgentPage">;
@@ -51,7 +52,7 @@ export function Pages({ date }: { date: string }) {
   const run = async (agent: Agent) => {
     const params = { module: "daily", name: agent.name };
     const done = await api.post("/api/modules/{module}/agents/{name}/run", { params, body: { date } });
-    toast(done.error ?? t("run_done", { name: agent.displayName }), { isError: done.error !== null });
+    toast(done.error ? said(done.error) : t("run_done", { name: agent.displayName }), { isError: done.error !== null });
     await found.reload();
   };
   return (

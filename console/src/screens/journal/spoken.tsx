@@ -4,6 +4,7 @@ import { Notice, Progress } from "~/components/layout";
 import { useResource } from "~/state/resource";
 import { may } from "~/state/session";
 import { askFor, cancel, ofEntry, retry, voiceStatus } from "~/state/voice";
+import { said } from "~/text/server_sentences";
 import type { Entry } from "./data";
 import { t } from "./texts";
 
@@ -20,7 +21,7 @@ export function Spoken({ entry, id, name }: { entry: Entry; id: string; name: st
     return (
       <div class="spoken">
         {job.error ? (
-          <p class="muted">{t("spoken_later", { reason: job.error.message })}</p>
+          <p class="muted">{t("spoken_later", { reason: said(job.error.message) })}</p>
         ) : (
           <>
             <p class="muted">{t(job.state === "waiting" ? "spoken_waits" : "spoken_works")}</p>
@@ -35,7 +36,7 @@ export function Spoken({ entry, id, name }: { entry: Entry; id: string; name: st
   const again = () => askFor({ path, entry: id, again: true });
   return (
     <div class="spoken">
-      {job?.state === "failed" && job.error && <Notice kind="warning">{t("spoken_failed", { reason: job.error.message })}</Notice>}
+      {job?.state === "failed" && job.error && <Notice kind="warning">{t("spoken_failed", { reason: said(job.error.message) })}</Notice>}
       {canAsk && !entry.content && <Button label={t("spoken_ask", { name })} icon="microphone" onPress={again} />}
       {canAsk && entry.content && job?.state === "done" && !job.error && (
         <Button label={t("spoken_again", { name })} icon="refresh" iconOnly kind="quiet" onPress={again} />

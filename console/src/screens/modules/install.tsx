@@ -7,6 +7,7 @@ import { Dialog } from "~/components/dialog";
 import { Form, Switch, TextField } from "~/components/field";
 import { Notice, Progress } from "~/components/layout";
 import { attempt, toast } from "~/state/toasts";
+import { said } from "~/text/server_sentences";
 import { ConsentView } from "./consent";
 import type { Offered, Staged } from "./models";
 import { t } from "./texts";
@@ -65,10 +66,10 @@ export function InstallDialog({ onClose, onInstalled }: Props) {
       )}
       {staged && (staged.status === "fetching" || staged.status === "installing") && (
         <>
-          <p>{staged.status === "fetching" ? t("fetching") : staged.steps.at(-1)}</p>
-          <Progress label={staged.steps.at(-1) ?? t("fetching")} />
+          <p>{staged.status === "fetching" ? t("fetching") : said(staged.steps.at(-1) ?? "")}</p>
+          <Progress label={said(staged.steps.at(-1) ?? "") || t("fetching")} />
           <p class="muted">
-            <bdi>{staged.detail || staged.steps.at(-1)}</bdi>
+            <bdi>{said(staged.detail || (staged.steps.at(-1) ?? ""))}</bdi>
           </p>
         </>
       )}

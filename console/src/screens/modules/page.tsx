@@ -9,6 +9,7 @@ import { leave, useResource } from "~/state/resource";
 import { go, to } from "~/state/router";
 import { may } from "~/state/session";
 import { toast } from "~/state/toasts";
+import { said } from "~/text/server_sentences";
 import { StateBadge } from "./badge";
 import { ConsentView, Rights } from "./consent";
 import { AgentLimits } from "./limits";
@@ -28,14 +29,14 @@ export function ModulePage({ name }: { name: string }) {
           </p>
           {(module.problem ?? module.reason) && (
             <Notice kind="warning">
-              <p>{module.problem ?? module.reason}</p>
+              <p>{said(module.problem ?? module.reason ?? "")}</p>
             </Notice>
           )}
           {module.pending_hash && <Pending module={module} reload={found.reload} />}
           {module.permissions && (
             <Section title={t("consent")}>
               <p>
-                <bdi>{module.permissions.description}</bdi>
+                <bdi>{said(module.permissions.description)}</bdi>
               </p>
               <Rights permissions={module.permissions} />
             </Section>
@@ -46,7 +47,7 @@ export function ModulePage({ name }: { name: string }) {
             <Section title={t("confinement")}>
               <ul class="details-list">
                 {[...module.confinement, ...module.not_given].map((sentence) => (
-                  <li key={sentence}>{sentence}</li>
+                  <li key={sentence}>{said(sentence)}</li>
                 ))}
               </ul>
             </Section>

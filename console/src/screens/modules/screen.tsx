@@ -6,6 +6,7 @@ import type { ScreenProps } from "~/screens";
 import { useResource } from "~/state/resource";
 import { to } from "~/state/router";
 import { may } from "~/state/session";
+import { said } from "~/text/server_sentences";
 import { StateBadge } from "./badge";
 import { InstallDialog, OfficialDialog } from "./install";
 import type { Offered } from "./models";
@@ -48,7 +49,7 @@ function ModuleList() {
                   }
                   href={to("modules", [module.name])}
                   badges={<StateBadge module={module} />}
-                  text={<bdi>{module.problem ?? module.reason ?? module.permissions?.description}</bdi>}
+                  text={<bdi>{said(module.problem ?? module.reason ?? module.permissions?.description ?? "")}</bdi>}
                 />
               ))}
             </ul>
@@ -58,7 +59,7 @@ function ModuleList() {
       {problems.map(({ name, problem }) => (
         <Notice key={name} kind="warning">
           <p>
-            {name}: {problem}
+            {name}: {said(problem ?? "")}
           </p>
         </Notice>
       ))}
@@ -74,7 +75,7 @@ function ModuleList() {
                     {module.permissions.title || module.name}
                   </>
                 }
-                text={module.permissions.description}
+                text={said(module.permissions.description)}
                 actions={<Button label={t("install")} onPress={() => setLooked(module)} />}
               />
             ))}

@@ -7,6 +7,7 @@ import { to } from "~/state/router";
 import { may } from "~/state/session";
 import { toast } from "~/state/toasts";
 import { moment } from "~/text/messages";
+import { said } from "~/text/server_sentences";
 import type { Agent } from "./models";
 import { RunsDialog } from "./runs";
 import { t } from "./texts";
@@ -51,7 +52,7 @@ export default function Schedule() {
 async function run(agent: Agent): Promise<void> {
   const params = { module: agent.module, name: agent.name };
   const done = await api.post("/api/modules/{module}/agents/{name}/run", { params, body: { force: true } });
-  if (done.error) toast(done.error, { isError: true });
+  if (done.error) toast(said(done.error), { isError: true });
   else if (done.status === "running") toast(t("goes_on"));
   else if (done.output_path) toast(t("ran_page", { path: done.output_path }));
   else toast(done.status === "completed_no_output" ? t("ran_nothing") : t("ran"));
@@ -84,9 +85,9 @@ function Line({ agent, onLook, reload }: { agent: Agent; onLook: () => void; rel
       }
       text={
         <>
-          {agent.description && <bdi>{agent.description}</bdi>}
+          {agent.description && <bdi>{said(agent.description)}</bdi>}
           <div>{facts.filter(Boolean).join(" · ")}</div>
-          {(agent.problem ?? agent.skips ?? agent.lastError) && <div>{agent.problem ?? agent.skips ?? agent.lastError}</div>}
+          {(agent.problem ?? agent.skips ?? agent.lastError) && <div>{said(agent.problem ?? agent.skips ?? agent.lastError ?? "")}</div>}
         </>
       }
       actions={

@@ -6,12 +6,13 @@ import { useResource } from "~/state/resource";
 import { may } from "~/state/session";
 import { toast } from "~/state/toasts";
 import { moment } from "~/text/messages";
+import { said } from "~/text/server_sentences";
 import { t } from "./texts";
 
 /** The server answers after three minutes at the latest, and the run goes on by itself. */
 async function sort(): Promise<void> {
   const done = await api.post("/api/suggestions/orchestrate");
-  if (done.error) toast(done.error, { isError: true });
+  if (done.error) toast(said(done.error), { isError: true });
   else toast(done.status === "running" ? t("goes_on") : t("sorted"));
 }
 

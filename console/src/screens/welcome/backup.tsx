@@ -8,6 +8,7 @@ import { EmergencyKit, readKit } from "~/components/kit/kit";
 import type { Kit } from "~/components/kit/models";
 import { Failure, Notice, Progress } from "~/components/layout";
 import { attempt } from "~/state/toasts";
+import { said } from "~/text/server_sentences";
 import type { Backups, StepProps } from "./models";
 import { t } from "./texts";
 
@@ -70,13 +71,13 @@ function First({ backups, reload }: { backups: Backups; reload: () => Promise<vo
       {backups.running ? (
         <Notice>
           <p>
-            {t("backing_up")} <bdi>{backups.running.step}</bdi>
+            {t("backing_up")} <bdi>{said(backups.running.step ?? "")}</bdi>
           </p>
           <Progress label={t("backing_up")} />
         </Notice>
       ) : backups.problem ? (
         <Notice kind="danger">
-          <p>{backups.problem}</p>
+          <p>{said(backups.problem)}</p>
           <Button label={t("back_up")} onPress={begin} />
         </Notice>
       ) : backups.create ? (

@@ -7,6 +7,7 @@ import { Badge, Loaded, Notice, Progress } from "~/components/layout";
 import type { Offer } from "~/components/with_module";
 import { useResource } from "~/state/resource";
 import { explain } from "~/text/errors";
+import { said } from "~/text/server_sentences";
 import { type StepProps, titleOf } from "./models";
 import { t } from "./texts";
 
@@ -103,7 +104,7 @@ function Line({ offer, isOn, isBusy, onChange }: { offer: Offer; isOn: boolean; 
     <>
       <Switch
         label={title}
-        hint={offer.problem ?? offer.description}
+        hint={said(offer.problem ?? offer.description ?? "")}
         isOn={isOn && Boolean(offer.hash)}
         disabled={isBusy || !offer.hash}
         onChange={onChange}

@@ -1,5 +1,6 @@
 /** A message that could not be delivered. */
 import { messages } from "~/text/messages";
+import { said } from "~/text/server_sentences";
 import { type BodyProps, type Card, part, Whole } from "../card";
 
 const t = messages("inbox_cards_delivery", {
@@ -14,7 +15,7 @@ const t = messages("inbox_cards_delivery", {
 const Body = ({ item: { details } }: BodyProps) => (
   <>
     <p class="muted">
-      <bdi>{String(details.problem)}</bdi>
+      <bdi>{said(String(details.problem))}</bdi>
     </p>
     <Whole text={details.text} />
   </>

@@ -1,6 +1,7 @@
 /** A hook that waits for an approval, or a mistake for which hooks do not run. */
 import { to } from "~/state/router";
 import { messages } from "~/text/messages";
+import { said } from "~/text/server_sentences";
 import { type BodyProps, type Card, Files, part, Whole } from "../card";
 
 const t = messages("inbox_cards_hook", {
@@ -14,7 +15,7 @@ const t = messages("inbox_cards_hook", {
 
 const Body = ({ item: { details } }: BodyProps) => (
   <>
-    <Whole text={details.problem ?? details.command} />
+    <Whole text={details.problem ? said(String(details.problem)) : details.command} />
     <Files of={details.files} />
   </>
 );

@@ -2,6 +2,7 @@
 import { Details } from "~/components/details";
 import { Facts } from "~/components/layout";
 import { messages } from "~/text/messages";
+import { said } from "~/text/server_sentences";
 import { type BodyProps, type Card, Files, part, Whole, whole } from "../card";
 
 const t = messages("inbox_cards_mcp_server", {
@@ -34,7 +35,7 @@ function Body({ item: { details } }: BodyProps) {
       <Whole text={details.command ?? details.address} />
       <Facts facts={facts} />
       <Files of={details.files} />
-      <Whole text={details.problem} />
+      <Whole text={said(String(details.problem ?? ""))} />
     </>
   );
 }

@@ -2,6 +2,7 @@
 import { Details } from "~/components/details";
 import type { Item } from "~/state/inbox";
 import { messages } from "~/text/messages";
+import { said } from "~/text/server_sentences";
 import { asker, type BodyProps, type Card, part, Whole } from "../card";
 
 const t = messages("inbox_cards_permission", {
@@ -39,7 +40,7 @@ function Body({ item }: BodyProps) {
       <Details value={wanted} />
       {details.reason ? (
         <p class="muted">
-          <bdi>{String(details.reason)}</bdi>
+          <bdi>{said(String(details.reason))}</bdi>
         </p>
       ) : null}
     </>

@@ -1,5 +1,6 @@
 /** A part of a plugin that waits for an approval. */
 import { messages } from "~/text/messages";
+import { said } from "~/text/server_sentences";
 import { type BodyProps, type Card, part, Whole } from "../card";
 
 const t = messages("inbox_cards_plugin", {
@@ -13,7 +14,7 @@ const t = messages("inbox_cards_plugin", {
   done_reject: "The plugin {plugin} runs no programs.",
 });
 
-const Body = ({ item: { details } }: BodyProps) => <Whole text={details.contains ?? details.problem} />;
+const Body = ({ item: { details } }: BodyProps) => <Whole text={details.contains ?? said(String(details.problem ?? ""))} />;
 
 export const card: Card = {
   icon: "capabilities",

@@ -1,6 +1,7 @@
 /** A problem that the doctor found. */
 import { to } from "~/state/router";
 import { messages } from "~/text/messages";
+import { said } from "~/text/server_sentences";
 import { type BodyProps, type Card, part, Whole } from "../card";
 
 const t = messages("inbox_cards_problem", {
@@ -42,18 +43,18 @@ function Body({ item: { details } }: BodyProps) {
     <>
       {details.next ? (
         <p class="muted">
-          <bdi>{String(details.next)}</bdi>
+          <bdi>{said(String(details.next))}</bdi>
         </p>
       ) : null}
       {details.fix ? (
         <p class="muted">
-          <bdi>{t("fix", { fix: String(details.fix) })}</bdi>
+          <bdi>{t("fix", { fix: said(String(details.fix)) })}</bdi>
         </p>
       ) : null}
       {lines.length > 0 && (
         <details class="fold">
           <summary>{t("details")}</summary>
-          <Whole text={lines} />
+          <Whole text={lines.map((line) => said(String(line)))} />
         </details>
       )}
     </>
@@ -63,7 +64,7 @@ function Body({ item: { details } }: BodyProps) {
 export const card: Card = {
   icon: "warning",
   t,
-  parts: ({ title, details }) => ({ message: part(title, 500), title: part(details.title) }),
+  parts: ({ title, details }) => ({ message: part(said(title), 500), title: part(said(String(details.title ?? ""))) }),
   Body,
   together: ["look-again", "hide"],
   mends: ({ details }) => {

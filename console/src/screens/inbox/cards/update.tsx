@@ -1,6 +1,7 @@
 /** An update that came back, or that nothing watches. */
 import { to } from "~/state/router";
 import { messages } from "~/text/messages";
+import { said } from "~/text/server_sentences";
 import { type BodyProps, type Card, part, Whole } from "../card";
 
 const t = messages("inbox_cards_update", {
@@ -13,14 +14,14 @@ const t = messages("inbox_cards_update", {
 const Body = ({ item: { details } }: BodyProps) => (
   <>
     <Whole text={details.since} />
-    {details.next ? <p>{String(details.next)}</p> : null}
+    {details.next ? <p>{said(String(details.next))}</p> : null}
   </>
 );
 
 export const card: Card = {
   icon: "refresh",
   t,
-  parts: ({ title }) => ({ message: part(title, 500) }),
+  parts: ({ title }) => ({ message: part(said(title), 500) }),
   Body,
   mends: () => ({ key: "mend", href: to("computer", ["updates"]) }),
 };
