@@ -127,7 +127,7 @@ def test_mentions_lead_to_the_journal_and_can_be_taken_away(person: Person, comp
     mention = rows(page, "Mentions")
     expect(mention.get_by_text("It gives light.")).to_be_visible()
     expect(mention.get_by_role("link")).to_have_attribute("href", f"#/journal/{furnishing.day(3)}")
-    mention.get_by_role("button", name=re.compile("^Take the mention")).click()
+    mention.get_by_role("button", name=re.compile("^Remove the mention")).click()
     expect(page.get_by_role("heading", name="Mentions")).to_have_count(0)
     page.get_by_role("button", name="Undo").click()
     expect(mention).to_have_count(1)

@@ -84,7 +84,9 @@ def test_a_recording_becomes_the_text_of_its_entry(person: Person, computer: Com
         assert violations(page) == []
         server.free.set()
         expect(page.get_by_role("article").filter(has_text=TEXT)).not_to_have_count(before)
-        expect(page.get_by_role("button", name="once more").first).to_be_visible()
+        expect(
+            page.get_by_role("button", name=re.compile(r"^Transcribe the recording of .* again$")).first
+        ).to_be_visible()
     finally:
         server.free.set()
         voice(computer, "unset", "voice.server")
