@@ -11,6 +11,9 @@ from tests.support.computer import Computer
 
 pytestmark = pytest.mark.long
 
+NOON = 1_699_961_400
+"""A time at which it is November 14, 2023 in each zone that a browser of the tests has."""
+
 
 @pytest.fixture
 def page(person: Person, computer: Computer) -> Page:
@@ -19,7 +22,7 @@ def page(person: Person, computer: Computer) -> Page:
     for number in range(300):
         role, words = ("assistant", f"Word {number}") if number % 2 else ("user", f"Word {number}")
         words += "\n\nlong" * 200 if number == 281 else ""
-        time = 1_700_000_000 + number + 86_400 * (number // 100)
+        time = NOON + number + 86_400 * (number // 100)
         nodes.append(exports.node(f"n{number}", nodes[-1]["id"], role, words, time=time))
     talk = exports.tree(*nodes, title="A long talk", current="n299", name=f"long-{id(person)}")
     (session,) = furnishing.bring(computer, talk)["session_ids"]
