@@ -50,7 +50,7 @@ def test_an_empty_inbox_says_what_belongs_there(person: Person, house: Household
 def test_a_host_is_allowed_for_good_and_that_is_taken_back(make_person: MakePerson, house: Household) -> None:
     page = make_person(PHONE).open("chat")
     house.say("What will the weather be?", tool_use("Bash", FETCH), text("I have asked."))
-    expect(page.get_by_label("1 waits").last).to_be_visible()
+    expect(page.get_by_label("1 needs your decision").last).to_be_visible()
     page.get_by_role("navigation", name="More").get_by_role("link", name="Waiting").click()
     shown = page.get_by_role("article", name="wants to reach weather.example.org.")
     expect(shown.get_by_role("button", name="Allow for this conversation")).to_be_visible()

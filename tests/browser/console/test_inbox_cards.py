@@ -1,6 +1,5 @@
 """Each kind of item is a card with its own sentence and buttons, whatever its names are, and without a fault of axe."""
 
-import json
 from typing import Any
 
 import pytest
@@ -20,9 +19,8 @@ BOTH = pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"
 def serve(page: Page, items: list[dict[str, Any]], answered: list[dict[str, Any]]) -> None:
     """Have a page's inbox hold these items, and keep what it answers."""
 
-    def events(route: Route) -> None:
-        data = json.dumps({"type": "inbox", "items": items, "problems": []})
-        route.fulfill(content_type="text/event-stream", body=f"id: 1\ndata: {data}\n\n")
+    def shown(route: Route) -> None:
+        route.fulfill(json={"items": items, "problems": []})
 
     def answer(route: Route) -> None:
         body = json.loads(route.request.post_data or "")
@@ -30,7 +28,7 @@ def serve(page: Page, items: list[dict[str, Any]], answered: list[dict[str, Any]
         items[:] = [each for each in items if each["id"] != body["id"]]
         route.fulfill(json={"success": True, "id": body["id"], "answer": body["answer"]})
 
-    page.route("**/api/inbox/events", events)
+    page.route("**/api/inbox", shown)
     page.route("**/api/inbox/answer", answer)
     preview = {"title": "x", "before": None, "after": None, "diff": "-a\n+b", "problem": None}
     page.route("**/api/suggestions/*/preview", lambda route: route.fulfill(json=preview))
@@ -43,7 +41,7 @@ def opened(person: Person, *items: Item) -> tuple[Page, list[dict[str, Any]]]:
     answered: list[dict[str, Any]] = []
     serve(person.page, [as_shown(each) for each in items], answered)
     page = person.open("inbox")
-    page.reload()  # the stream of the computer itself is open since the sign-in
+    page.reload()  # the list of the computer itself is there since the sign-in
     expect(page.get_by_role("article")).to_have_count(len(items))
     return page, answered
 

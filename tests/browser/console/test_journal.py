@@ -51,7 +51,7 @@ def test_writing_changing_and_deleting_with_undo(person: Person) -> None:
     mine.get_by_role("button", name=re.compile("^Edit")).click()
     page.get_by_label("Title", exact=True).fill(f"Supper, {word}")
     page.get_by_label("Text", exact=True).fill(f"Bread on the {word}.")
-    page.get_by_role("button", name="Save").click()
+    page.get_by_role("article").get_by_role("button", name="Save").click()
     named = page.get_by_role("article", name=f"Supper, {word}")
     expect(named.get_by_text(f"Bread on the {word}.")).to_be_visible()
     named.get_by_role("button", name=f"Delete Supper, {word}").click()

@@ -82,7 +82,7 @@ def test_it_is_shown_printed_and_brought_back_by_a_photo(
     expect(page.get_by_role("main")).not_to_contain_text(password_of(computer))
     assert violations(page) == []
     page.get_by_label("Photo of the sheet").set_input_files(__file__)
-    expect(page.get_by_role("alert")).to_contain_text("There is no code in this picture")
+    expect(page.get_by_role("alert")).to_contain_text("No code was found in this photo")
     page.get_by_label("Photo of the sheet").set_input_files(photo)
     expect(page.get_by_text("Your backups are protected")).to_be_visible()
     assert violations(page) == []

@@ -47,5 +47,5 @@ def test_a_browser_that_does_not_permit_it_says_so(make_person: MakePerson) -> N
     page = make_person(**WITH_WORKER).open("keys")
     page.evaluate("Notification.requestPermission = () => Promise.resolve('denied')")
     page.get_by_role("switch", name="Notify me when something needs my decision").click()
-    expect(page.get_by_text("does not permit notifications")).to_be_visible()
+    expect(page.get_by_text("blocks notifications of this page")).to_be_visible()
     expect(page.get_by_role("switch", name="Notify me when something needs my decision")).not_to_be_checked()

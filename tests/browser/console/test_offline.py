@@ -59,7 +59,7 @@ def test_the_last_lists_are_read_offline(make_person: MakePerson, house: Househo
     )
     assert len(house.waiting()) == 1, "nothing is answered later, without its owner"
     person.context.set_offline(False)
-    expect(page.get_by_text("The computer does not answer. What you see")).to_have_count(0)
+    expect(page.get_by_text("The computer does not answer. You see what was loaded last.")).to_have_count(0)
     person.forgive_refusals()
 
 

@@ -19,7 +19,7 @@ from tests.support.installation import PLAIN
 
 pytestmark = pytest.mark.long
 
-AWAY = "The computer does not answer. What you see"
+AWAY = "The computer does not answer. You see what was loaded last."
 
 
 @pytest.fixture(scope="module")

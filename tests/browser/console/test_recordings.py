@@ -42,7 +42,7 @@ def test_a_recording_survives_a_page_that_is_killed_and_a_failed_upload(
     expect(unsent.get_by_text("Recording, 0:0")).to_be_visible()
     page.route("**/api/daily/assets/**", lambda route: route.abort())
     unsent.get_by_role("button", name="Send").click()
-    expect(unsent.get_by_text("It was broken off.")).to_have_count(0)
+    expect(unsent.get_by_text("The recording was interrupted.")).to_have_count(0)
     assert page.evaluate(SLICES) > 0
     page.unroute("**/api/daily/assets/**")
     before = set(computer.vault.glob("Daily/assets/**/*.webm"))

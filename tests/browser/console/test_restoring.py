@@ -122,7 +122,7 @@ def test_a_used_computer_goes_back_and_forth(fresh: Computer, browser: Browser, 
     assert (fresh.vault / "mine").exists()
     section.get_by_role("listitem").get_by_role("button", name="Restore").press("Enter")
     dialog.get_by_role("button", name="Restore").press("Enter")
-    expect(page.get_by_text("Only your data came back")).to_be_visible(timeout=MINUTES)
+    expect(page.get_by_text("Only your data was restored")).to_be_visible(timeout=MINUTES)
     assert not (fresh.vault / "mine").exists()
     aside = page.get_by_text(re.compile(r"/Parachute\.before-restore-"))
     expect(aside).to_be_visible()

@@ -57,7 +57,7 @@ def test_without_a_transcriber_there_is_a_sentence(person: Person, computer: Com
     page = person.open("journal")
     page.get_by_role("button", name="Record your voice").click()
     page.get_by_role("button", name="Keep").click()
-    expect(page.get_by_text("Nothing turns recordings into text here yet").first).to_be_visible()
+    expect(page.get_by_text("Nothing here can turn recordings into text yet").first).to_be_visible()
     assert violations(page) == []
     page = person.open("chat")
     expect(page.get_by_label("Message")).to_be_visible()
@@ -84,7 +84,9 @@ def test_a_recording_becomes_the_text_of_its_entry(person: Person, computer: Com
         assert violations(page) == []
         server.free.set()
         expect(page.get_by_role("article").filter(has_text=TEXT)).not_to_have_count(before)
-        expect(page.get_by_role("button", name="once more").first).to_be_visible()
+        expect(
+            page.get_by_role("button", name=re.compile(r"^Transcribe the recording of .* again$")).first
+        ).to_be_visible()
     finally:
         server.free.set()
         voice(computer, "unset", "voice.server")

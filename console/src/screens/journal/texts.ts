@@ -39,7 +39,7 @@ export const t = messages("journal", {
   spoken_now: "Try now",
   spoken_failed: "The recording could not be transcribed: {reason}",
   spoken_ask: "Transcribe the recording of {name}",
-  spoken_again: "Play the recording of {name} again",
+  spoken_again: "Transcribe the recording of {name} again",
   entry: "Entry",
   entry_title: "Title",
   text: "Text",
