@@ -153,8 +153,9 @@ _CODE = """async () => (await (await fetch("/api/pairing/codes", {
 
 def bring_the_family_in(page: Page, computer: Computer, browser: Browser) -> tuple[str, Person]:
     """A key for the family, and a second browser."""
+    page.get_by_text("The Parachute app, or a program, instead").click()
     page.get_by_label("Rights").select_option("family")
-    page.get_by_label("Name").fill("Kitchen tablet")
+    page.get_by_label("Name", exact=True).fill("Kitchen tablet")
     page.get_by_role("button", name="Create a key").click()
     key = page.get_by_text(re.compile(r"^para_.{43}$")).inner_text()
     page.get_by_role("button", name="Done").click()
@@ -238,7 +239,7 @@ def approve_and_undo(owner: Person) -> None:
     expect(page.get_by_text("Update: Kevin: approved.")).to_be_visible()
     page.get_by_role("button", name="Decided").click()
     page.get_by_role("listitem").filter(has_text="Update: Kevin").get_by_role("button", name="Undo").click()
-    expect(page.get_by_text("taken back; it waits again")).to_be_visible()
+    expect(page.get_by_text("undone; it waits for your decision again")).to_be_visible()
 
 
 def install_what_others_made(owner: Person, elsewhere: GitServer, folder: Path) -> None:
