@@ -302,6 +302,6 @@ def pairing_of(owner: Person, name: str) -> str:
     """The address by which another browser gets in, as the screen shows it."""
     page = owner.open("keys")
     page.get_by_role("button", name="Add a device").click()
-    page.get_by_label("Name").fill(name)
+    page.get_by_label("Name", exact=True).fill(name)
     page.get_by_role("button", name="Show a code").click()
     return page.get_by_text(re.compile(r"#pair=")).first.inner_text()
