@@ -223,7 +223,7 @@ def allow_the_host(owner: Person) -> None:
 def know_somebody(owner: Person) -> None:
     page = owner.open("knowledge/new?type=person")
     page.get_by_label("Name", exact=True).fill("Kevin")
-    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Create").click()
     expect(page.get_by_role("heading", name="Kevin", level=1)).to_be_visible()
 
 
@@ -294,7 +294,7 @@ def take_over(heir: Person, address: str, place: Path, password: str) -> None:
     page.get_by_role("listitem").get_by_role("button", name="Restore").click()
     page.get_by_role("dialog").get_by_role("button", name="Restore").click()
     expect(page.get_by_text("Everything is back")).to_be_visible(timeout=MINUTES)
-    page.get_by_role("link", name="Continue").click()
+    page.get_by_role("link", name="Continue", exact=True).click()
     expect(page).to_have_url(re.compile(r"/#/inbox$"))
 
 
