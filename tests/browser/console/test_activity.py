@@ -24,7 +24,7 @@ def house(computer: Computer, model: MessagesAPI) -> Household:
 def test_a_picture_and_a_table_say_the_same(person: Person, house: Household) -> None:
     page = person.open("activity")
     page.get_by_text("Calls between parts").click()
-    expect(page.get_by_role("img", name="A picture of these requests")).to_be_visible()
+    expect(page.get_by_role("img", name="A graph of calls; the table below says the same.")).to_be_visible()
     table = page.get_by_role("region", name="Calls between parts")
     expect(table.get_by_role("cell", name="This computer").first).to_be_visible()
     page.get_by_role("button", name="An hour").click()

@@ -31,7 +31,7 @@ def test_back_closes_a_sheet_the_settings_of_a_conversation_and_the_column(make_
     person = make_person(PHONE)
     person.open("keys")
     page = person.open("conversations")
-    page.get_by_role("button", name=f"What to do with {TITLE}").click()
+    page.get_by_role("button", name=f"Actions for {TITLE}").click()
     page.get_by_role("button", name="Rename").click()
     expect(page.get_by_role("dialog")).to_be_visible()
     page.go_back()
@@ -60,7 +60,7 @@ def test_what_was_closed_by_hand_takes_no_step(make_person: MakePerson) -> None:
     person.open("keys")
     page = person.open("conversations")
     for _ in range(2):
-        page.get_by_role("button", name=f"What to do with {TITLE}").click()
+        page.get_by_role("button", name=f"Actions for {TITLE}").click()
         page.get_by_role("button", name="Rename").click()
         page.keyboard.press("Escape")
         expect(page.get_by_role("dialog")).to_have_count(0)

@@ -40,7 +40,7 @@ def beside(page: Page) -> Locator:
 
 def act(page: Page, within: Locator, title: str, action: str) -> None:
     """Choose what to do with a conversation."""
-    within.get_by_role("button", name=f"What to do with {title}", exact=True).click()
+    within.get_by_role("button", name=f"Actions for {title}", exact=True).click()
     page.get_by_role("dialog").get_by_role("button", name=action, exact=True).click()
 
 

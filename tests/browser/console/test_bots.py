@@ -98,7 +98,7 @@ def test_matrix_is_set_up_with_the_address_of_its_home_server(make_person: MakeP
         form.get_by_label("Its user name").fill(MATRIX_BOT)
         form.get_by_label("Token").fill(MATRIX_TOKEN)
         form.get_by_role("button", name="Save and test").click()
-        expect(form).to_contain_text(f"It is the token of {MATRIX_BOT}.")
+        expect(form).to_contain_text(f"The token belongs to {MATRIX_BOT}.")
         expect(form).to_contain_text("rooms without encryption only")
         form.get_by_role("button", name="Start the bot").click()
         expect(card(page, "Matrix").get_by_text("Connected", exact=True)).to_be_visible()
@@ -143,7 +143,7 @@ def test_a_stranger_is_let_in_talks_and_is_let_in_no_longer(person: Person, bot:
     chat.get_by_role("link", name=name).click()
     expect(page.get_by_role("log").get_by_text("The boat is in Kiel.")).to_be_visible()
     page.go_back()
-    chat.get_by_role("button", name=f"Let {name} in no longer").click()
+    chat.get_by_role("button", name=f"Remove {name}").click()
     page.get_by_role("dialog").get_by_role("button", name="Remove").click()
     expect(chat).to_have_count(0)
     assert str(bot.person) not in [each["chat_id"] for each in bot.call("GET", "/api/bots/chats")["chats"]]

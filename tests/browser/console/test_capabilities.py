@@ -137,7 +137,7 @@ def test_signing_in_to_a_server_elsewhere_and_out(make_person: MakePerson, house
         shown = page.get_by_role("dialog", name="elsewhere")
         shown.get_by_role("button", name="Sign in").click()
         link = shown.get_by_role("link", name="Open the page on which you sign in").get_attribute("href")
-        shown.get_by_label("If the page cannot come back").fill(browse(link or ""))
+        shown.get_by_label("If the page does not come back by itself").fill(browse(link or ""))
         shown.get_by_role("button", name="Finish").click()
         expect(shown.get_by_text("act", exact=True)).to_be_visible()
         line = page.get_by_role("listitem").filter(has_text="elsewhere")

@@ -30,7 +30,7 @@ def furnished(computer: Computer) -> None:
 
 def act(page: Page, title: str, action: str) -> None:
     """Choose what to do with a conversation."""
-    page.get_by_role("button", name=f"What to do with {title}", exact=True).click()
+    page.get_by_role("button", name=f"Actions for {title}", exact=True).click()
     page.get_by_role("dialog").get_by_role("button", name=action, exact=True).click()
 
 
@@ -242,12 +242,12 @@ def test_what_is_no_export_is_said(make_person: MakePerson) -> None:
 def test_by_keyboard_alone(make_person: MakePerson) -> None:
     page = make_person().open("conversations")
     expect(rows(page)).to_have_count(50)
-    page.get_by_role("button", name="What to do with Why does bread need salt?").focus()
+    page.get_by_role("button", name="Actions for Why does bread need salt?").focus()
     page.keyboard.press("Enter")
     expect(page.get_by_role("dialog")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
-    expect(page.get_by_role("button", name="What to do with Why does bread need salt?")).to_be_focused()
+    expect(page.get_by_role("button", name="Actions for Why does bread need salt?")).to_be_focused()
     page.get_by_role("link", name="Why does bread need salt?").focus()
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("#/chat/"))
@@ -256,7 +256,7 @@ def test_by_keyboard_alone(make_person: MakePerson) -> None:
 def test_a_key_that_may_only_read_changes_nothing(make_person: MakePerson) -> None:
     page = make_person(scopes=["chat:read"]).open("conversations")
     expect(rows(page)).to_have_count(50)
-    page.get_by_role("button", name="What to do with A letter to the landlord").click()
+    page.get_by_role("button", name="Actions for A letter to the landlord").click()
     expect(page.locator(".menu-entry")).to_have_text(["Save as Markdown", "Save as a web page"])
     page.keyboard.press("Escape")
     expect(page.get_by_role("link", name="New", exact=True)).to_have_count(0)
@@ -268,7 +268,7 @@ def test_a_key_that_may_only_read_changes_nothing(make_person: MakePerson) -> No
 def test_screen_readers_find_everything(make_person: MakePerson, size: dict[str, object], scheme: str) -> None:
     person = make_person(size, color_scheme=scheme, bypass_csp=True)
     for place, ready in (
-        ("conversations", "What to do with Why does bread need salt?"),
+        ("conversations", "Actions for Why does bread need salt?"),
         ("conversations/claude-code", "Continue here"),
         ("conversations/import", "Preview"),
     ):

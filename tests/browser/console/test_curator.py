@@ -56,7 +56,7 @@ def test_a_change_of_a_project_becomes_a_line_and_goes_again(
     page.get_by_role("button", name="Decided").click()
     line = page.get_by_role("listitem").filter(has_text="Update: AGENTS.md")
     line.get_by_role("button", name="Undo").click()
-    expect(page.get_by_text("taken back; it waits again")).to_be_visible()
+    expect(page.get_by_text("undone; it waits for your decision again")).to_be_visible()
     assert (computer.vault / "AGENTS.md").read_text() == ROOT
 
 

@@ -153,8 +153,9 @@ _CODE = """async () => (await (await fetch("/api/pairing/codes", {
 
 def bring_the_family_in(page: Page, computer: Computer, browser: Browser) -> tuple[str, Person]:
     """A key for the family, and a second browser."""
+    page.get_by_text("The Parachute app, or a program, instead").click()
     page.get_by_label("Rights").select_option("family")
-    page.get_by_label("Name").fill("Kitchen tablet")
+    page.get_by_label("Name", exact=True).fill("Kitchen tablet")
     page.get_by_role("button", name="Create a key").click()
     key = page.get_by_text(re.compile(r"^para_.{43}$")).inner_text()
     page.get_by_role("button", name="Done").click()
@@ -166,7 +167,7 @@ def bring_the_family_in(page: Page, computer: Computer, browser: Browser) -> tup
     second.page.get_by_label("Code or key").fill(code)
     second.page.keyboard.press("Enter")
     expect(second.page.get_by_role("heading", level=1)).to_be_visible()
-    expect(page.get_by_text("2 other devices and keys are in:")).to_be_visible()
+    expect(page.get_by_text("2 other devices and keys are connected:")).to_be_visible()
     # No device but this one can reach it, so the step is not done.
     page.get_by_role("link", name="Skip", exact=True).click()
     return key, second
@@ -222,7 +223,7 @@ def allow_the_host(owner: Person) -> None:
 def know_somebody(owner: Person) -> None:
     page = owner.open("knowledge/new?type=person")
     page.get_by_label("Name", exact=True).fill("Kevin")
-    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Create").click()
     expect(page.get_by_role("heading", name="Kevin", level=1)).to_be_visible()
 
 
@@ -238,7 +239,7 @@ def approve_and_undo(owner: Person) -> None:
     expect(page.get_by_text("Update: Kevin: approved.")).to_be_visible()
     page.get_by_role("button", name="Decided").click()
     page.get_by_role("listitem").filter(has_text="Update: Kevin").get_by_role("button", name="Undo").click()
-    expect(page.get_by_text("taken back; it waits again")).to_be_visible()
+    expect(page.get_by_text("undone; it waits for your decision again")).to_be_visible()
 
 
 def install_what_others_made(owner: Person, elsewhere: GitServer, folder: Path) -> None:
@@ -293,7 +294,7 @@ def take_over(heir: Person, address: str, place: Path, password: str) -> None:
     page.get_by_role("listitem").get_by_role("button", name="Restore").click()
     page.get_by_role("dialog").get_by_role("button", name="Restore").click()
     expect(page.get_by_text("Everything is back")).to_be_visible(timeout=MINUTES)
-    page.get_by_role("link", name="Continue").click()
+    page.get_by_role("link", name="Continue", exact=True).click()
     expect(page).to_have_url(re.compile(r"/#/inbox$"))
 
 
@@ -301,6 +302,6 @@ def pairing_of(owner: Person, name: str) -> str:
     """The address by which another browser gets in, as the screen shows it."""
     page = owner.open("keys")
     page.get_by_role("button", name="Add a device").click()
-    page.get_by_label("Name").fill(name)
+    page.get_by_label("Name", exact=True).fill(name)
     page.get_by_role("button", name="Show a code").click()
     return page.get_by_text(re.compile(r"#pair=")).first.inner_text()

@@ -29,13 +29,13 @@ def test_two_become_one_and_two_again(make_person: MakePerson, computer: Compute
     page.get_by_role("link", name="Duplicates").click()
     expect(pair(page, "Kevin Nguyen").get_by_text("the same words")).to_be_visible()
     pair(page, "Kevin Nguyen").get_by_role("button", name="Merge into Kevin Nguyen").click()
-    expect(page.get_by_text("Nguyen Kevin is a part of Kevin Nguyen now.")).to_be_visible()
+    expect(page.get_by_text("Nguyen Kevin is now part of Kevin Nguyen.")).to_be_visible()
     expect(pair(page, "Kevin Nguyen")).to_have_count(0)
     found = call(computer, "GET", f"/api/brain/entities/{other}")
     assert (found["para_id"], found["aliases"]) == (kevin, ["Nguyen Kevin"])
     merged = page.get_by_role("list", name="Merged", exact=True).get_by_role("listitem")
     merged.get_by_role("button", name="Separate").click()
-    expect(page.get_by_text("Nguyen Kevin stands for itself again.")).to_be_visible()
+    expect(page.get_by_text("Nguyen Kevin is separate again.")).to_be_visible()
     expect(pair(page, "Kevin Nguyen")).to_have_count(1)
     assert {path: path.read_bytes() for path in (computer.vault / "Brain/entities").rglob("*.md")} == files
 

@@ -105,7 +105,7 @@ def test_what_another_device_wrote_is_not_replaced_unseen(
     page.get_by_label("Text", exact=True).fill("mine\n")
     (furnished / folder / "page.md").write_text("theirs\n")
     page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.get_by_role("alert")).to_contain_text("Somebody else has changed this file")
+    expect(page.get_by_role("alert")).to_contain_text("This file was changed elsewhere in the meantime")
     expect(page.get_by_role("region", name="Current version")).to_contain_text("theirs")
     expect(page.get_by_label("Your text")).to_have_value("mine\n")
     assert (furnished / folder / "page.md").read_text() == "theirs\n"
