@@ -6,30 +6,34 @@ that leave nobody unasked.
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser.console import furnishing
-from tests.browser.console.conftest import MakePerson, at_both_sizes
+from tests.browser.console.conftest import at_both_sizes
 from tests.browser.console.furnished_parts import FETCH, Household
-from tests.browser.console.people import DESKTOP, PHONE, Person
+from tests.browser.console.people import DESKTOP, MINUTES, PHONE, Person
 from tests.browser.console.taps import Taps
 from tests.browser.console.test_chat import PICTURE
+from tests.browser.console.test_computer import password, repository, settings
 from tests.browser.console.test_welcome import invitation, step
 from tests.support.computer import Computer
 from tests.support.making import SIGNED_OUT, Make
 from tests.support.messages_api import MessagesAPI, text, tool_use
 
 pytestmark = pytest.mark.long
+__all__ = ["password", "repository", "settings"]
+"""Fixtures: backups have a place."""
 
 
 @pytest.fixture(scope="module")
 def house(computer: Computer, model: MessagesAPI) -> Household:
-    """A computer with the journal, imports and one workspace."""
+    """A computer with the journal, knowledge, imports and one workspace."""
     made = Household(computer, model)
-    for name in ("daily", "imports"):
+    for name in ("daily", "brain", "imports"):
         furnishing.install(computer, name)
     (computer.vault / "Projects" / "boat").mkdir(parents=True)
     made.ask("POST", "/api/workspaces", {"name": "Boat", "working_directory": "Projects/boat"})
@@ -53,7 +57,9 @@ def is_phone(person: Person) -> bool:
 
 
 @pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
-def test_the_first_start(make_computer: Make[Computer], browser: Browser, model: MessagesAPI, size: dict[str, object], tmp_path: Path) -> None:
+def test_the_first_start(
+    make_computer: Make[Computer], browser: Browser, model: MessagesAPI, size: dict[str, object], tmp_path: Path
+) -> None:
     fresh = make_computer(environment=SIGNED_OUT)
     person = Person(browser, fresh, size)
     page, taps = person.page, Taps(person.page, 10)
@@ -87,7 +93,7 @@ def test_the_first_start(make_computer: Make[Computer], browser: Browser, model:
 
 @at_both_sizes
 def test_an_entry_is_written_and_found_again(person: Person) -> None:
-    word = f"Leeks{person.page.viewport_size['width']}"
+    word = f"Leeks{'phone' if is_phone(person) else 'desktop'}"
     taps = begin(person, 3)
     taps.to("Journal")
     taps.page.get_by_label("New entry").fill(f"{word} in the soup.")
@@ -161,7 +167,7 @@ def test_two_files_are_attached_and_stay(person: Person) -> None:
 
 @at_both_sizes
 def test_a_passage_of_a_conversation_is_found(person: Person, computer: Computer) -> None:
-    word = f"Helgoland{person.page.viewport_size['width']}"
+    word = f"Helgoland{'phone' if is_phone(person) else 'desktop'}"
     question = "\n\n".join([f"How far is {word}?", *(["And how are the tides?"] * 60)])
     talk = furnishing.talk("A trip by boat", 800 + is_phone(person), 1, question)
     furnishing.bring(computer, talk)
@@ -229,13 +235,25 @@ def test_a_problem_is_repaired(person: Person, computer: Computer) -> None:
     assert open_file.stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.skipif(shutil.which("restic") is None, reason="needs restic: `make test-deps` installs it")
+def test_a_backup_is_made_and_can_be_restored(person: Person) -> None:
+    taps = begin(person, 5)
+    page = taps.page
+    taps.to("Computer")
+    taps.on("Backups", "link")
+    taps.on("Back up now")
+    expect(page.locator(".facts > div", has_text="Last backup").get_by_text("Complete")).to_be_visible(timeout=MINUTES)
+    taps.on("Show")
+    expect(page.get_by_role("list", name="Backups").get_by_role("button", name="Restore", exact=True)).to_be_visible()
+
+
 def test_an_export_is_previewed_imported_and_taken_back(person: Person) -> None:
     talk = json.dumps([furnishing.talk("Kettles", 900, 1)]).encode()
     taps = begin(person, 8)
     page = taps.page
     taps.to("History")
     taps.on("Import conversations")
-    taps.at(page.get_by_role("dialog").get_by_role("button", name="From an export"))
+    taps.at(page.get_by_role("dialog").get_by_role("button", name="Import an export or notes"))
     taps.attach(page.get_by_label("Export"), [{"name": "kettles.json", "mimeType": "application/json", "buffer": talk}])
     taps.on("Preview")
     taps.on("Import")
