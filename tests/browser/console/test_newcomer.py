@@ -6,7 +6,6 @@ that leave nobody unasked.
 
 import json
 import re
-import shutil
 from pathlib import Path
 
 import pytest
@@ -14,26 +13,22 @@ from playwright.sync_api import Browser, expect
 
 from tests.browser.console import furnishing
 from tests.browser.console.conftest import at_both_sizes
-from tests.browser.console.furnished_parts import FETCH, Household
-from tests.browser.console.people import DESKTOP, MINUTES, PHONE, Person
+from tests.browser.console.furnished_parts import Household
+from tests.browser.console.people import DESKTOP, PHONE, Person
 from tests.browser.console.taps import Taps
-from tests.browser.console.test_chat import PICTURE
-from tests.browser.console.test_computer import password, repository, settings
 from tests.browser.console.test_welcome import invitation, step
 from tests.support.computer import Computer
 from tests.support.making import SIGNED_OUT, Make
 from tests.support.messages_api import MessagesAPI, text, tool_use
 
 pytestmark = pytest.mark.long
-__all__ = ["password", "repository", "settings"]
-"""Fixtures: backups have a place."""
 
 
 @pytest.fixture(scope="module")
 def house(computer: Computer, model: MessagesAPI) -> Household:
-    """A computer with the journal, knowledge, imports and one workspace."""
+    """A computer with the journal, imports and one workspace."""
     made = Household(computer, model)
-    for name in ("daily", "brain", "imports"):
+    for name in ("daily", "imports"):
         furnishing.install(computer, name)
     (computer.vault / "Projects" / "boat").mkdir(parents=True)
     made.ask("POST", "/api/workspaces", {"name": "Boat", "working_directory": "Projects/boat"})
@@ -144,63 +139,6 @@ def test_an_earlier_message_is_edited_and_both_versions_are_read(person: Person,
 
 
 @at_both_sizes
-def test_two_files_are_attached_and_stay(person: Person) -> None:
-    taps = begin(person, 3)
-    page = taps.page
-    taps.to("Chat")
-    taps.attach(
-        page.get_by_role("button", name="Attach files"),
-        [
-            {"name": "list.txt", "mimeType": "text/plain", "buffer": b"milk"},
-            {"name": "boat.png", "mimeType": "image/png", "buffer": PICTURE},
-        ],
-    )
-    expect(page.locator(".composer .attachments li")).to_have_text(["list.txt", "boat.png"])
-    page.get_by_label("Message", exact=True).fill("Two files.")
-    taps.on("Send")
-    expect(page.get_by_label("Agent", exact=True).get_by_text("Hello.")).to_be_visible()
-    page.reload()
-    sent = page.get_by_role("list", name="Files of this message")
-    expect(sent.get_by_text("list.txt")).to_be_visible()
-    expect(sent.get_by_role("img", name="boat.png")).to_have_js_property("naturalWidth", 1)
-
-
-@at_both_sizes
-def test_a_passage_of_a_conversation_is_found(person: Person, computer: Computer) -> None:
-    word = f"Helgoland{'phone' if is_phone(person) else 'desktop'}"
-    question = "\n\n".join([f"How far is {word}?", *(["And how are the tides?"] * 60)])
-    talk = furnishing.talk("A trip by boat", 800 + is_phone(person), 1, question)
-    furnishing.bring(computer, talk)
-    taps = begin(person, 2)
-    page = taps.page
-    if is_phone(person):
-        taps.on("Search")
-    else:
-        taps.key("Control+K")
-    field = page.get_by_role("combobox", name="Search, or type what to do")
-    field.fill(word)
-    found = page.get_by_role("listbox").get_by_role("group", name="Conversations").get_by_role("option")
-    expect(found.first).to_contain_text(word)
-    taps.at(found.first)
-    expect(page.get_by_label("You", exact=True).get_by_text(word)).to_be_in_viewport()
-
-
-@at_both_sizes
-def test_a_refused_host_is_allowed_and_the_agent_tries_again(person: Person, model: MessagesAPI) -> None:
-    model.script(tool_use("Bash", FETCH), text("It was refused."), text("Sunny."))
-    taps = begin(person, 4)
-    page = taps.page
-    taps.to("Chat")
-    page.get_by_label("Message", exact=True).fill("What will the weather be?")
-    taps.on("Send")
-    card = page.get_by_role("region", name="In this turn")
-    expect(card.get_by_text("was refused.")).to_be_visible()
-    taps.on("Allow once", within=card)
-    taps.on("Try again", within=card)
-    expect(page.get_by_text("Sunny.")).to_be_visible()
-
-
-@at_both_sizes
 def test_the_language_is_changed(person: Person) -> None:
     taps = begin(person, 3)
     if is_phone(person):
@@ -233,18 +171,6 @@ def test_a_problem_is_repaired(person: Person, computer: Computer) -> None:
     taps.on("Repair", within=problem)
     expect(problem).to_have_count(0)
     assert open_file.stat().st_mode & 0o077 == 0
-
-
-@pytest.mark.skipif(shutil.which("restic") is None, reason="needs restic: `make test-deps` installs it")
-def test_a_backup_is_made_and_can_be_restored(person: Person) -> None:
-    taps = begin(person, 5)
-    page = taps.page
-    taps.to("Computer")
-    taps.on("Backups", "link")
-    taps.on("Back up now")
-    expect(page.locator(".facts > div", has_text="Last backup").get_by_text("Complete")).to_be_visible(timeout=MINUTES)
-    taps.on("Show")
-    expect(page.get_by_role("list", name="Backups").get_by_role("button", name="Restore", exact=True)).to_be_visible()
 
 
 def test_an_export_is_previewed_imported_and_taken_back(person: Person) -> None:
