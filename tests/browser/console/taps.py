@@ -1,4 +1,4 @@
-"""Taps of a person: a task that needs more of them than before fails its test."""
+"""Taps of a person: a task that needs more of them than it may fails its test."""
 
 from collections.abc import Sequence
 

@@ -1,7 +1,6 @@
 """Tasks of somebody who sees the console for the first time, each done by what is on the screen and with few taps.
 
-Each begins at the inbox, where a browser that is signed in opens. The numbers are half of the taps that were needed before, or the fewest
-that leave nobody unasked.
+Each begins at the inbox, where a browser that is signed in opens, except the first start. The numbers are what each task needs today.
 """
 
 import json
