@@ -1,0 +1,188 @@
+"""Tasks of somebody who sees the console for the first time, each done by what is on the screen and with few taps.
+
+Each begins at the inbox, where a browser that is signed in opens, except the first start. The numbers are what each task needs today.
+"""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser.console import furnishing
+from tests.browser.console.conftest import at_both_sizes
+from tests.browser.console.furnished_parts import Household
+from tests.browser.console.people import DESKTOP, PHONE, Person
+from tests.browser.console.taps import Taps
+from tests.browser.console.test_welcome import invitation, step
+from tests.support.computer import Computer
+from tests.support.making import SIGNED_OUT, Make
+from tests.support.messages_api import MessagesAPI, text, tool_use
+
+pytestmark = pytest.mark.long
+
+
+@pytest.fixture(scope="module")
+def house(computer: Computer, model: MessagesAPI) -> Household:
+    """A computer with the journal, imports and one workspace."""
+    made = Household(computer, model)
+    for name in ("daily", "imports"):
+        furnishing.install(computer, name)
+    (computer.vault / "Projects" / "boat").mkdir(parents=True)
+    made.ask("POST", "/api/workspaces", {"name": "Boat", "working_directory": "Projects/boat"})
+    return made
+
+
+@pytest.fixture(autouse=True)
+def _furnished(request: pytest.FixtureRequest) -> None:
+    """It is furnished before the first browser looks at it."""
+    if "person" in request.fixturenames:
+        request.getfixturevalue("house")
+
+
+def begin(person: Person, allowed: int) -> Taps:
+    """Look at the inbox, from where so many taps are left."""
+    return Taps(person.open("inbox"), allowed)
+
+
+def is_phone(person: Person) -> bool:
+    return bool((person.page.viewport_size or {"width": 0})["width"] < 500)
+
+
+@pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
+def test_the_first_start(
+    make_computer: Make[Computer], browser: Browser, model: MessagesAPI, size: dict[str, object], tmp_path: Path
+) -> None:
+    fresh = make_computer(environment=SIGNED_OUT)
+    person = Person(browser, fresh, size)
+    page, taps = person.page, Taps(person.page, 10)
+    page.goto(invitation(fresh)["link"])
+    step(page, "Welcome")
+    taps.on("Set up a new computer", "link")
+    step(page, "Which model answers?")
+    taps.choose("Where the model runs", "compatible")
+    page.get_by_label("Address of the server").fill(model.url)
+    page.get_by_label("Model", exact=True).fill("household-1")
+    taps.on("Save and test")
+    expect(page.get_by_role("status").get_by_text("Hello.")).to_be_visible()
+    taps.on("Next", "link")
+    step(page, "What should it do?")
+    taps.on("Agree and install all 4")
+    expect(page.get_by_text("installed", exact=True)).to_have_count(4)
+    taps.on("Next", "link")
+    step(page, "Connect your phone")
+    expect(page.get_by_role("button", name="Connect a phone")).to_be_visible()
+    taps.on("Skip", "link")
+    step(page, "Keep a copy elsewhere")
+    page.get_by_label("Where backups go").fill(str(tmp_path / "backups"))
+    taps.on("Create")
+    expect(page.get_by_role("article", name="Emergency kit")).to_be_visible()
+    taps.at(page.get_by_role("link", name=re.compile("^(Next|Skip)$")))
+    step(page, "All set")
+    taps.on("Finish")
+    expect(page.get_by_label("Message", exact=True)).to_be_visible()
+    person.context.close()
+
+
+@at_both_sizes
+def test_an_entry_is_written_and_found_again(person: Person) -> None:
+    word = f"Leeks{'phone' if is_phone(person) else 'desktop'}"
+    taps = begin(person, 3)
+    taps.to("Journal")
+    taps.page.get_by_label("New entry").fill(f"{word} in the soup.")
+    taps.on("Save")
+    expect(taps.page.get_by_label("New entry")).to_have_value("")
+    taps.page.get_by_label("Search the journal").fill(word)
+    taps.at(taps.page.get_by_role("list", name="Search results").get_by_role("link"))
+    expect(taps.page.get_by_role("article").filter(has_text=word)).to_be_visible()
+
+
+@at_both_sizes
+def test_an_agent_edits_a_file_and_that_is_undone(person: Person, house: Household, model: MessagesAPI) -> None:
+    model.script(tool_use("Bash", {"command": "printf 'a\\nb\\n' > plan.md"}), text("Written."))
+    taps = begin(person, 6)
+    page = taps.page
+    taps.to("Chat")
+    header = page.get_by_role("list", name="Workspace, model, rights and folder")
+    taps.at(header.get_by_role("button").filter(has_text="Workspace: "))
+    taps.on("Boat", within=page.get_by_role("dialog"))
+    page.get_by_label("Message", exact=True).fill("Write a plan.")
+    taps.on("Send")
+    card = page.get_by_role("region", name="In this turn").filter(has_text="plan.md")
+    expect(card.get_by_text("+2")).to_be_visible()
+    taps.on("Difference", within=card)
+    expect(card.get_by_text("+a")).to_be_visible()
+    taps.on("Undo", within=card)
+    expect(card.get_by_text("is as it was before.")).to_be_visible()
+    assert not (house.computer.vault / "Projects" / "boat" / "plan.md").exists()
+
+
+@at_both_sizes
+def test_an_earlier_message_is_edited_and_both_versions_are_read(person: Person, model: MessagesAPI) -> None:
+    model.script(text("Answer one."), text("Answer two."))
+    taps = begin(person, 6)
+    page = taps.page
+    taps.to("Chat")
+    page.get_by_label("Message", exact=True).fill("Alpha")
+    taps.on("Send")
+    expect(page.get_by_text("Answer one.")).to_be_visible()
+    taps.on("Edit this message")
+    page.get_by_label("Edited message").fill("Beta")
+    taps.on("Send", within=page.locator(".editing"))
+    expect(page.get_by_text("Answer two.")).to_be_visible()
+    taps.on("Previous version", "link")
+    expect(page.get_by_text("Answer one.")).to_be_visible()
+    taps.on("Next version", "link")
+    expect(page.get_by_text("Answer two.")).to_be_visible()
+
+
+@at_both_sizes
+def test_the_language_is_changed(person: Person) -> None:
+    taps = begin(person, 3)
+    if is_phone(person):
+        taps.on("More")
+    taps.at(taps.page.locator("summary", has_text="Language and look"))
+    taps.choose("Language", "de")
+    expect(taps.page.get_by_text("Sprache", exact=True).first).to_be_visible()
+
+
+@at_both_sizes
+def test_a_limit_of_what_is_spent_is_set(person: Person, house: Household) -> None:
+    taps = begin(person, 4)
+    taps.to("Costs")
+    taps.on("Set a limit")
+    taps.page.get_by_role("dialog").get_by_label("Dollars").fill("2.5")
+    taps.on("Save")
+    expect(taps.page.get_by_text("of $2.50")).to_be_visible()
+    house.ask("DELETE", "/api/usage/limits/chats")
+
+
+def test_a_problem_is_repaired(person: Person, computer: Computer) -> None:
+    open_file = computer.home.root / "hooks.yaml"
+    open_file.chmod(0o644)
+    taps = begin(person, 5)
+    page = taps.page
+    taps.to("Computer")
+    taps.on("Doctor", "link")
+    taps.on("Check again")
+    problem = page.locator(".computer-problem", has_text="hooks.yaml")
+    taps.on("Repair", within=problem)
+    expect(problem).to_have_count(0)
+    assert open_file.stat().st_mode & 0o077 == 0
+
+
+def test_an_export_is_previewed_imported_and_taken_back(person: Person) -> None:
+    talk = json.dumps([furnishing.talk("Kettles", 900, 1)]).encode()
+    taps = begin(person, 8)
+    page = taps.page
+    taps.to("History")
+    taps.on("Import conversations")
+    taps.at(page.get_by_role("dialog").get_by_role("button", name="Import an export or notes"))
+    taps.attach(page.get_by_label("Export"), [{"name": "kettles.json", "mimeType": "application/json", "buffer": talk}])
+    taps.on("Preview")
+    taps.on("Import")
+    expect(page.get_by_role("link", name="Show conversations")).to_be_visible()
+    taps.on("Undo")
+    taps.on("Undo", within=page.get_by_role("dialog"))
+    expect(page.get_by_text("Undone", exact=True)).to_be_visible()
