@@ -183,7 +183,7 @@ def test_status_and_doctor_answer_on_a_read_only_disk(on_a_disk: ModuleComputer)
     assert "all agents, since" in on_a_disk.command("status").stdout
     examined = on_a_disk.command("doctor", "disk-writable", "panic")
     assert examined.returncode == 1, examined.stdout + examined.stderr
-    assert "The disk can only be read" in examined.stdout
+    assert "The disk is read-only" in examined.stdout
     assert "All agents are stopped since" in examined.stdout
     assert "until the computer is restarted" in examined.stdout
     assert "Traceback" not in examined.stdout + examined.stderr

@@ -97,10 +97,10 @@ def check_what_is_said(agents: Agents) -> None:
     assert "all agents, since" in agents.run("parachute status")
     refused = agents.user.run("parachute resume")
     assert refused.rc == 1
-    assert "All agents stay stopped. The disk can only be read" in refused.stderr
+    assert "All agents stay stopped. The disk is read-only" in refused.stderr
     assert "Make it writable again" in refused.stderr
     examined = agents.user.run("parachute doctor disk-writable panic containers")
     assert examined.rc == 1
-    assert "The disk can only be read" in examined.stdout
+    assert "The disk is read-only" in examined.stdout
     assert "All agents are stopped since" in examined.stdout
     assert "Traceback" not in examined.stdout + examined.stderr + refused.stderr

@@ -38,7 +38,7 @@ FAULTS = """(least) => {
   });
   return [...(document.documentElement.scrollWidth > innerWidth ? ['it scrolls sideways'] : []), ...new Set(small)];
 }"""
-"""What can be measured: controls that a finger misses, and a page that is too wide."""
+"""Measurable faults: controls that a finger misses, and a page that is too wide."""
 
 
 def main(wanted: argparse.Namespace) -> None:

@@ -1,5 +1,6 @@
 """Each kind of item is a card with its own sentence and buttons, whatever its names are, and without a fault of axe."""
 
+import json
 from typing import Any
 
 import pytest

@@ -36,7 +36,7 @@ def house(computer: Computer, model: MessagesAPI) -> Household:
 
 @pytest.fixture(autouse=True)
 def _furnished(request: pytest.FixtureRequest) -> None:
-    """It is furnished before the first browser looks at it."""
+    """Furnish it before the first browser looks at it."""
     if "person" in request.fixturenames:
         request.getfixturevalue("house")
 
