@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-from imports.reading.openwebui import read as conversations
 from reading_once import read
 
 
@@ -40,7 +39,7 @@ def test_what_was_said_comes_with_its_branches(tmp_path: Path) -> None:
     assert read(tmp_path, json.dumps([value]).encode(), "chatgpt").errors
 
 
-def test_what_is_folded_away_is_not_what_was_said() -> None:
+def test_what_is_folded_away_is_not_what_was_said(tmp_path: Path) -> None:
     texts = {
         '<details type="reasoning" done="true">\nHm.\n</details>\nYes.': ("Yes.", {"thoughts": 1}),
         'A <details type="tool_calls">x</details>B': ("A B", {"tool_calls": 1}),
@@ -48,5 +47,5 @@ def test_what_is_folded_away_is_not_what_was_said() -> None:
         'A <details type="reasoning">x': ('A <details type="reasoning">x', {}),
     }
     for content, (text, left_out) in texts.items():
-        (found,) = conversations(chat(message("a", None, "assistant", content)))
-        assert (found.messages[0].text, found.left_out) == (text, left_out)
+        found = read(tmp_path, json.dumps([chat(message("a", None, "assistant", content))]).encode())
+        assert (found.messages[0][0]["text"], found.left_out) == (text, left_out)
