@@ -54,6 +54,7 @@ class Phone:
         self._clock = clock
         self._orders = OrderStore(home.root)
         self._task: asyncio.Task[None] | None = None
+        self._changing = asyncio.Lock()
 
     async def start(self) -> None:
         """Settle the order of before: the computer has come up with it, or takes it back."""
@@ -91,9 +92,10 @@ class Phone:
 
         Errors: Conflict, ParachuteError, ConfigError, Declared, OSError.
         """
-        if not self._is_reachable:
-            self._check_free()
-            self._begin(await asyncio.to_thread(self._prepared, caller))
+        async with self._changing:
+            if not self._is_reachable:
+                self._check_free()
+                self._begin(await asyncio.to_thread(self._prepared, caller))
         return await self.reach()
 
     async def shut_out(self, caller: Caller) -> Reach:
@@ -101,11 +103,12 @@ class Phone:
 
         Errors: Conflict, ConfigError, Declared, OSError.
         """
-        if self._is_reachable:
-            self._check_free()
-            await asyncio.to_thread(checks.check_settings, self._home, ONLY_HERE)
-            await asyncio.to_thread(self._sign_others_out)
-            self._begin(await asyncio.to_thread(self._ordered, ONLY_HERE, caller, None))
+        async with self._changing:
+            if self._is_reachable:
+                self._check_free()
+                await asyncio.to_thread(checks.check_settings, self._home, ONLY_HERE)
+                await asyncio.to_thread(self._sign_others_out)
+                self._begin(await asyncio.to_thread(self._ordered, ONLY_HERE, caller, None))
         return await self.reach()
 
     @property
