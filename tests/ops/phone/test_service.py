@@ -40,6 +40,7 @@ async def test_of_two_changes_at_once_one_is_made(tmp_path: Path) -> None:
     first, second = await asyncio.gather(phone.shut_out(OWNER), phone.shut_out(OWNER), return_exceptions=True)
     await called.wait()
     await phone.close()
-    assert isinstance(second, Conflict) and second.key == "restarting"
+    assert isinstance(second, Conflict)
+    assert second.key == "restarting"
     assert not isinstance(first, BaseException)
     assert told == ["127.0.0.1"]
