@@ -105,7 +105,7 @@ def test_linking_and_unlinking_with_undo(person: Person, computer: Computer) -> 
     para_id = furnishing.add_entity(computer, "project", name)
     page = person.open(f"knowledge/entity/{para_id}")
     expect(page.get_by_text("No links yet.")).to_be_visible()
-    page.get_by_role("button", name="Link", exact=True).click()
+    page.get_by_role("button", name="Add a link", exact=True).click()
     page.get_by_label("Relationship").fill("tested in")
     page.get_by_label("Link with").fill("par")
     page.get_by_role("dialog").get_by_role("button", name=re.compile("^Park")).click()
