@@ -65,7 +65,7 @@ def test_stopping_everything_and_letting_it_work_again(make_person: MakePerson) 
     expect(page.get_by_role("alert")).to_have_count(0)
     section.get_by_role("button", name="Stop now").click(delay=1500)
     expect(page.get_by_role("alert")).to_contain_text("Everything is stopped since")
-    page.get_by_role("button", name="Resume").click()
+    page.get_by_role("alert").get_by_role("button", name="Resume").click()
     expect(page.get_by_role("alert")).to_have_count(0)
 
 
