@@ -96,7 +96,7 @@ def test_another_model_is_chosen_and_no_secret_comes_back(
     expect(page.get_by_label("Key or token")).to_have_value("")
     assert SECRET in computer.home.credentials.read_text()
     page.reload()
-    expect(page.locator("dd", has_text="A compatible server")).to_be_visible()
+    expect(page.locator("dd", has_text=model.url)).to_be_visible()
     assert SECRET not in page.content()
     page.get_by_role("button", name="Remove the login").click()
     page.get_by_role("dialog").get_by_role("button", name="Remove the login").click()

@@ -260,7 +260,7 @@ def test_screen_readers_find_everything(
 
 def test_by_keyboard_alone(make_person: MakePerson, garden: str) -> None:
     page = make_person().open(f"knowledge/entity/{garden}")
-    page.get_by_role("button", name="Link", exact=True).focus()
+    page.get_by_role("button", name="Add a link", exact=True).focus()
     page.keyboard.press("Enter")
     expect(page.get_by_label("Link with")).to_be_focused()
     page.keyboard.type("tides")
