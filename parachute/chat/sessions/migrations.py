@@ -139,7 +139,10 @@ def m0010_pins(connection: sqlite3.Connection) -> None:
 
 def m0011_branches(connection: sqlite3.Connection) -> None:
     """The families of branches."""
-    connection.execute("CREATE INDEX sessions_by_family ON sessions (json_extract(metadata, '$.branch.family'))")
+    # SQLite calls json_extract in a schema unsafe, and a restored database is opened without trust in its schema.
+    connection.execute(
+        "CREATE INDEX sessions_branches ON sessions (updated_at DESC) WHERE instr(metadata, '\"branch\"') > 0"
+    )
 
 
 def _index_anew(connection: sqlite3.Connection) -> None:

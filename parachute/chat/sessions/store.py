@@ -90,8 +90,9 @@ class SessionStore:
     async def family(self, family: str, limit: int) -> list[Session]:
         """The sessions of a family of branches, the newest first."""
         rows = await self._database.rows(
-            f"SELECT {', '.join(COLUMNS)} FROM sessions WHERE id = :family "  # noqa: S608
-            "OR json_extract(metadata, '$.branch.family') = :family ORDER BY updated_at DESC LIMIT :limit",
+            f"SELECT {', '.join(COLUMNS)} FROM sessions WHERE id IN (SELECT :family UNION ALL SELECT id FROM sessions "  # noqa: S608
+            "WHERE instr(metadata, '\"branch\"') > 0 AND json_extract(metadata, '$.branch.family') = :family) "
+            "ORDER BY updated_at DESC LIMIT :limit",
             {"family": family, "limit": limit},
         )
         return [_session(row) for row in rows]

@@ -124,7 +124,7 @@ export const t = messages("conversations", {
   forget: "Remove from the list",
   to_conversations: "Show conversations",
   choose_again: "Choose the file again",
-  left_images: "pictures: they cannot be imported",
+  left_images: "pictures: the export does not have them",
   left_audio: "recordings: the export does not have them, or only what was transcribed of them",
   left_files: "attached files: the export does not have them, or only their text",
   left_too_many_files: "files: a conversation brings 500, and all have four times the size of the export at the most",
