@@ -230,7 +230,7 @@ def test_the_computer_restarts_and_the_page_comes_back(make_person: MakePerson, 
     expect(page.locator(".computer-setting-name", has_text="After a restart")).to_be_visible()
     page.get_by_role("button", name="Restart").click()
     page.get_by_role("dialog").get_by_role("button", name="Restart").click()
-    expect(page.get_by_text("The computer restarts.")).to_be_visible()
+    expect(page.get_by_text("Restarting. This page comes back by itself.")).to_be_visible()
     expect(page.get_by_text("After a restart")).to_have_count(0)
     expect(page.get_by_label("Keep the audit log for (days)")).to_have_value("31")
     # What broke off while it was down.

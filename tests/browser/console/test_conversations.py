@@ -96,7 +96,7 @@ def test_renaming_ending_and_deleting(person: Person, computer: Computer) -> Non
     expect(page.get_by_role("link", name=HOSTILE)).to_be_visible()
     assert page.locator("main img").count() == 0
     act(page, HOSTILE, "End now")
-    expect(page.get_by_text("expired")).to_be_visible()
+    expect(page.get_by_text("has ended")).to_be_visible()
     act(page, HOSTILE, "Delete")
     page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_role("link", name=HOSTILE)).to_be_visible()
