@@ -127,12 +127,12 @@ def test_a_stranger_is_let_in_talks_and_is_let_in_no_longer(person: Person, bot:
     request = knock(bot, bot.person, name)
     row = rows(page, "Requests").filter(has_text=name)
     expect(row).to_contain_text(request["code"])
-    row.get_by_role("button", name="Let in").click()
+    row.get_by_role("button", name="Allow").click()
     form = page.get_by_role("dialog", name="Allow this person?")
     expect(form.locator(".pairing-code")).to_have_text(request["code"])
     expect(form).to_contain_text(str(bot.person))
     form.get_by_label("What may they use?").select_option("Family")
-    form.get_by_role("button", name="Let in").click()
+    form.get_by_role("button", name="Allow").click()
     expect(form).to_have_count(0)
     bot.wait_text("write to me now")
     bot.model.script(text("The boat is in Kiel."))
@@ -160,10 +160,10 @@ def test_refusing_and_a_group_that_is_answered(make_person: MakePerson, bot: Bot
     row = rows(page, "Requests").filter(has_text="onerror")
     expect(row).to_contain_text("Group")
     assert page.locator("main img").count() == 0
-    row.get_by_role("button", name="Let in").click()
+    row.get_by_role("button", name="Allow").click()
     form = page.get_by_role("dialog", name="Allow this person?")
     form.get_by_label("When does it answer?").select_option("To every message")
-    form.get_by_role("button", name="Let in").click()
+    form.get_by_role("button", name="Allow").click()
     expect(rows(page, "Allowed chats").filter(has_text="onerror")).to_contain_text("Guest")
     session = bot.call("GET", "/api/bots/chats")["chats"][0]["session_id"]
     assert bot.session(session)["metadata"]["bot_settings"]["response_mode"] == "all_messages"
