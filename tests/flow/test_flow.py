@@ -70,7 +70,7 @@ def test_from_the_journal_to_knowledge_to_conversations_and_back(official: Offic
     assert earlier["id"] == topic["id"]
     before = (official.vault / KEVIN).read_text()
     assert LEARNT not in before
-    assert LEARNT in official.output("suggestions", "list")
+    assert LEARNT in official.output("suggestions", "show", proposed["id"])
     official.output("suggestions", "approve", proposed["id"], "--yes")
     assert (official.vault / KEVIN).read_text() == f"{before.rstrip()}\n\n{LEARNT}\n"
     official.output("suggestions", "approve", topic["id"], "--yes")
@@ -143,7 +143,7 @@ def test_what_belongs_together_is_approved_in_one_step(official: OfficialCompute
     said = official.output("suggestions", "orchestrate")
     (entry,) = official.suggestions()
     assert said == f"Wait for you as one: `parachute suggestions show {short(entry['id'])}`.\n"
-    assert LEARNT in official.output("suggestions", "list")
+    assert LEARNT in official.output("suggestions", "show", entry["id"])
     official.output("suggestions", "approve", entry["id"], "--yes")
     assert LEARNT in (official.vault / KEVIN).read_text()
     assert "prompt engineering" in official.output("brain", "search", "prompt")

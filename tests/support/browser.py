@@ -104,9 +104,8 @@ def _call_pairing(computer: Installation) -> list[str]:
         call("DELETE /api/pairing/codes/{identifier}", identifier=code["id"])
         call("POST /api/pairing/confirm", {"code": new_code(computer)["code"]})
         sessions = call("GET /api/pairing/sessions")["sessions"]
-        call(
-            "DELETE /api/pairing/sessions/{identifier}",
-            identifier=next(each["id"] for each in sessions if each["is_current"]),
-        )
+        current = next(each["id"] for each in sessions if each["is_current"])
+        call("PATCH /api/pairing/sessions/{identifier}", {"name": "Desk"}, identifier=current)
+        call("DELETE /api/pairing/sessions/{identifier}", identifier=current)
         call("POST /api/pairing/sign-out")
     return done

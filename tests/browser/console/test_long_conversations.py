@@ -76,7 +76,7 @@ def test_all_of_a_conversation_is_searched(page: Page) -> None:
     expect(page.get_by_role("status").filter(has_text="1 of 13")).to_be_visible()
     expect(page.get_by_role("log").get_by_text("Word 12", exact=True)).to_be_in_viewport()
     page.get_by_role("button", name="Close the search").click()
-    expect(page.get_by_role("searchbox")).to_have_count(0)
+    expect(page.get_by_role("searchbox", name="Find in this conversation")).to_have_count(0)
 
 
 def test_the_cursor_is_in_the_message_on_a_desktop(make_person: MakePerson) -> None:

@@ -149,7 +149,7 @@ async def _rightly(installation: ModuleComputer, client: httpx2.AsyncClient, mod
         await call(route)
     for route in ("GET /supervisor/status", "GET /supervisor/models", "POST /supervisor/server/start"):
         await call(route)
-    for path in ("", "/transcript", "/export", "/events", "/stream-status", "/pending-questions"):
+    for path in ("", "/transcript", "/export", "/versions", "/events", "/stream-status", "/pending-questions"):
         await call("GET /api/chat/{session}" + path, session=session)
     (folder := installation.vault / ".parachute" / "attachments" / session).mkdir(parents=True, exist_ok=True)
     (folder / "peas.txt").write_text("Sown.")
