@@ -60,8 +60,8 @@ def test_language_and_appearance_hold_for_this_browser(person: Person) -> None:
     page.get_by_role("button", name="More").click()
     page.get_by_text("Language and look").click()
     page.get_by_label("Language").select_option("Deutsch")
-    expect(page.get_by_text("Sprache und Aussehen")).to_be_visible()
-    page.get_by_label("Aussehen").select_option("Dunkel")
+    expect(page.get_by_text("Sprache und Darstellung")).to_be_visible()
+    page.get_by_label("Darstellung").select_option("Dunkel")
     page.reload()
     expect(page.get_by_role("heading", name="Schlüssel und Geräte")).to_be_visible()
     assert page.locator("html").get_attribute("lang") == "de"
