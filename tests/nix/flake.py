@@ -18,6 +18,7 @@ _SOURCES = (
     "docs",
     "flake.nix",
     "images",
+    "languages",
     "modules",
     "nixos",
     "parachute",

@@ -43,7 +43,7 @@ def test_a_change_of_a_project_becomes_a_line_and_goes_again(
     (computer.vault / "Projects/boat/AGENTS.md").write_text("A red boat.\n")
     card = page.get_by_role("article", name="Update: AGENTS.md")
     expect(card.get_by_text("contexts/curator · ")).to_be_visible()
-    expect(card.get_by_text("“Projects/boat/AGENTS.md has changed.”")).to_be_visible()
+    expect(card.get_by_text("Projects/boat/AGENTS.md has changed.")).to_be_visible()
     expect(card.get_by_label("Difference").get_by_text(LINE)).to_be_visible()
     assert (computer.vault / "AGENTS.md").read_text() == ROOT
     (run,) = call(computer, "GET", "/api/contexts/curator")["runs"]
