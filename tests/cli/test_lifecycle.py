@@ -107,7 +107,7 @@ def test_a_restart_takes_settings_and_environment_as_they_are_now_and_keeps_the_
     for _ in range(2):  # what was kept once is kept again
         restarted = starting.ok("restart", ANTHROPIC_API_KEY=SECRET, ANTHROPIC_BASE_URL="http://127.0.0.1:9")
         assert f"http://127.0.0.1:{port}" in restarted
-    assert "there is a credential (ANTHROPIC_API_KEY)" in restarted
+    assert "Claude, at http://127.0.0.1:9" in restarted
     assert supervisor_of(starting) != supervisor
     assert "of $7.00 today" in starting.ok("status")
 

@@ -262,7 +262,7 @@ def test_by_keyboard_alone(make_person: MakePerson, garden: str) -> None:
     page = make_person().open(f"knowledge/entity/{garden}")
     page.get_by_role("button", name="Add a link", exact=True).focus()
     page.keyboard.press("Enter")
-    expect(page.get_by_label("Link with")).to_be_focused()
+    expect(page.get_by_role("searchbox", name="Link with")).to_be_focused()
     page.keyboard.type("tides")
     expect(page.get_by_role("dialog").get_by_role("button", name=re.compile("^Tides"))).to_be_visible()
     page.keyboard.press("Tab")
