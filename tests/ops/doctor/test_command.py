@@ -168,7 +168,7 @@ def test_a_computer_that_runs_is_well_and_so_is_one_that_was_killed(computer: Co
     assert found["running"]["message"].startswith("The computer runs")
     assert str(computer.port) in found["port"]["message"]
     assert "ANTHROPIC_API_KEY" in found["credentials"]["message"], "which only core can know"
-    assert re.fullmatch(r"All \d databases are whole\.", found["databases"]["message"])
+    assert re.fullmatch(r"All \d databases are undamaged\.", found["databases"]["message"])
     family = computer.processes()
     for process in family:
         with contextlib.suppress(psutil.NoSuchProcess):
