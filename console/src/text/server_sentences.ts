@@ -10,6 +10,8 @@ interface Form {
 }
 
 const DEEPEST = 2;
+/** Characters: a longer text is no sentence of the server, and comparing it with all forms would hold up the page. */
+const LONGEST = 2_000;
 
 function form([english, translated]: [string, string]): Form {
   const pieces = plain(english).split(/\{(\w+)\}/);
@@ -46,11 +48,16 @@ function values({ letters, names }: Form, sentence: string): Record<string, stri
   return found;
 }
 
+/** A description in the language of this browser if it is one of ours, letter by letter: what others wrote is shown as it is. */
+export function described(text: string): string {
+  return whole.value.get(text) ?? text;
+}
+
 /** A sentence of the server in the language of this browser; in English where there is no translation of it. */
 export function said(sentence: string, depth = 0): string {
   const known = whole.value.get(sentence);
   if (known !== undefined) return known;
-  if (depth > DEEPEST) return sentence;
+  if (depth > DEEPEST || sentence.length > LONGEST) return sentence;
   for (const each of forms.value) {
     const found = values(each, sentence);
     // A value may be a sentence itself, such as the reason of an error.

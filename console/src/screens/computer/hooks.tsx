@@ -4,7 +4,7 @@ import { Ago, Badge, Empty, Loaded, Notice, Row, Section } from "~/components/la
 import { LinkButton } from "~/components/button";
 import { to } from "~/state/router";
 import { useResource } from "~/state/resource";
-import { said } from "~/text/server_sentences";
+import { described, said } from "~/text/server_sentences";
 import { t } from "./texts";
 
 export function Hooks() {
@@ -47,7 +47,7 @@ export function Hooks() {
                   }
                   text={
                     <>
-                      <bdi>{said(hook.problem ?? hook.off ?? hook.description ?? "")}</bdi>
+                      <bdi>{hook.problem || hook.off ? said(hook.problem ?? hook.off ?? "") : described(hook.description ?? "")}</bdi>
                       <br />
                       <bdi>{hook.events.join(", ")}</bdi>
                       {" · "}

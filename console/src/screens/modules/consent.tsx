@@ -3,7 +3,7 @@ import { Details } from "~/components/details";
 import { Difference } from "~/components/difference";
 import { Section } from "~/components/layout";
 import { NamedList } from "~/components/named_list";
-import { said } from "~/text/server_sentences";
+import { described } from "~/text/server_sentences";
 import type { Consent, Permissions } from "./models";
 import { t } from "./texts";
 
@@ -46,7 +46,7 @@ function Identity({ permissions, trust }: { permissions: Permissions; trust: str
           <bdi>{permissions.title || permissions.name}</bdi>
         </strong>
         <p>
-          <bdi>{said(permissions.description)}</bdi>
+          <bdi>{described(permissions.description)}</bdi>
         </p>
         <p class="muted">{facts.filter(Boolean).join(" · ")}</p>
       </div>
@@ -87,7 +87,7 @@ export function Rights({ permissions }: { permissions: Permissions }) {
                 <strong>
                   <bdi>{agent.name}</bdi>
                 </strong>{" "}
-                <bdi>{said(agent.description)}</bdi>
+                <bdi>{described(agent.description)}</bdi>
                 <p class="muted">
                   <bdi>
                     {[
@@ -107,7 +107,7 @@ export function Rights({ permissions }: { permissions: Permissions }) {
       {permissions.mcp_tools.length > 0 && (
         <>
           <h3>{t("tools")}</h3>
-          <NamedList entries={permissions.mcp_tools.map((tool) => ({ ...tool, description: said(tool.description) }))} />
+          <NamedList entries={permissions.mcp_tools.map((tool) => ({ ...tool, description: described(tool.description) }))} />
         </>
       )}
     </>

@@ -8,7 +8,7 @@ import { Badge, Loaded, Row, Section } from "~/components/layout";
 import { useResource } from "~/state/resource";
 import { may } from "~/state/session";
 import { attempt } from "~/state/toasts";
-import { said } from "~/text/server_sentences";
+import { described } from "~/text/server_sentences";
 import { t } from "./texts";
 
 type Limited = Schema<"LimitedAgent">;
@@ -37,7 +37,7 @@ export function AgentLimits({ name }: { name: string }) {
                   text={
                     <bdi>
                       {[
-                        said(agent.allowed.description),
+                        described(agent.allowed.description),
                         t("agent_files", { value: agent.allowed.files }),
                         t("agent_network", { value: agent.allowed.network }),
                       ].join(" · ")}

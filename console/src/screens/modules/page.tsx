@@ -9,7 +9,7 @@ import { leave, useResource } from "~/state/resource";
 import { go, to } from "~/state/router";
 import { may } from "~/state/session";
 import { toast } from "~/state/toasts";
-import { said } from "~/text/server_sentences";
+import { described, said } from "~/text/server_sentences";
 import { StateBadge } from "./badge";
 import { ConsentView, Rights } from "./consent";
 import { AgentLimits } from "./limits";
@@ -36,7 +36,7 @@ export function ModulePage({ name }: { name: string }) {
           {module.permissions && (
             <Section title={t("consent")}>
               <p>
-                <bdi>{said(module.permissions.description)}</bdi>
+                <bdi>{described(module.permissions.description)}</bdi>
               </p>
               <Rights permissions={module.permissions} />
             </Section>

@@ -6,7 +6,7 @@ import type { ScreenProps } from "~/screens";
 import { useResource } from "~/state/resource";
 import { to } from "~/state/router";
 import { may } from "~/state/session";
-import { said } from "~/text/server_sentences";
+import { described, said } from "~/text/server_sentences";
 import { StateBadge } from "./badge";
 import { InstallDialog, OfficialDialog } from "./install";
 import type { Offered } from "./models";
@@ -75,7 +75,7 @@ function ModuleList() {
                     {module.permissions.title || module.name}
                   </>
                 }
-                text={said(module.permissions.description)}
+                text={described(module.permissions.description)}
                 actions={<Button label={t("install")} onPress={() => setLooked(module)} />}
               />
             ))}

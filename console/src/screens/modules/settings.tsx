@@ -7,7 +7,7 @@ import { Loaded, Section } from "~/components/layout";
 import { useResource } from "~/state/resource";
 import { may } from "~/state/session";
 import { attempt } from "~/state/toasts";
-import { said } from "~/text/server_sentences";
+import { described } from "~/text/server_sentences";
 import { t } from "./texts";
 
 type Setting = Schema<"SettingRow">;
@@ -60,7 +60,7 @@ interface FieldProps {
 
 function SettingField({ setting, onChange, onReset }: FieldProps) {
   const [text, setText] = useState(setting.type === "secret" ? "" : String(setting.value ?? ""));
-  const label = said(setting.description) || setting.name;
+  const label = described(setting.description) || setting.name;
   const isReadOnly = !may("modules", "admin");
   if (setting.type === "boolean") {
     return <Switch label={label} isOn={setting.value === true} onChange={onChange} disabled={isReadOnly} />;

@@ -7,7 +7,7 @@ import { to } from "~/state/router";
 import { may } from "~/state/session";
 import { toast } from "~/state/toasts";
 import { moment } from "~/text/messages";
-import { said } from "~/text/server_sentences";
+import { described, said } from "~/text/server_sentences";
 import type { Agent } from "./models";
 import { RunsDialog } from "./runs";
 import { t } from "./texts";
@@ -85,7 +85,7 @@ function Line({ agent, onLook, reload }: { agent: Agent; onLook: () => void; rel
       }
       text={
         <>
-          {agent.description && <bdi>{said(agent.description)}</bdi>}
+          {agent.description && <bdi>{described(agent.description)}</bdi>}
           <div>{facts.filter(Boolean).join(" · ")}</div>
           {(agent.problem ?? agent.skips ?? agent.lastError) && <div>{said(agent.problem ?? agent.skips ?? agent.lastError ?? "")}</div>}
         </>
