@@ -9,10 +9,15 @@ _INDENT = "  "
 def plain_lines(value: Any) -> list[str]:
     """Lines for a value of JSON; names stand before what they hold, and what is empty is left out."""
     if isinstance(value, Mapping):
-        return [line for name, each in value.items() for line in _named(str(name).replace("_", " "), each)]
+        return [line for name, each in value.items() for line in _named(_in_one_line(str(name)), each)]
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [line for each in value for line in _item(each)]
     return _text(value).splitlines()
+
+
+def _in_one_line(name: str) -> str:
+    # A name may come from an agent: with an end of a line in it, what follows would pass for another field.
+    return " ".join(name.replace("_", " ").split())
 
 
 def _named(name: str, value: Any) -> list[str]:
