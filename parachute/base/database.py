@@ -122,6 +122,15 @@ class Database:
                 cursor = await self._writer.execute(statement, parameters)
                 return cursor.rowcount
 
+    async def insert(self, statement: str, parameters: Sequence[Any] = ()) -> int:
+        """One statement that adds a row, and is a transaction of its own; the id of the row."""
+        assert self._writer is not None
+        with self._explained("written"):
+            async with self._write_lock:
+                cursor = await self._writer.execute(statement, parameters)
+                assert cursor.lastrowid is not None
+                return cursor.lastrowid
+
     @contextmanager
     def _explained(self, done: str) -> Iterator[None]:
         try:

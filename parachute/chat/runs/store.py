@@ -12,7 +12,7 @@ from parachute.base.database import Database
 from parachute.base.errors import Unavailable
 from parachute.chat.runs.event_files import EventFiles
 from parachute.chat.runs.events import Event, read
-from parachute.chat.runs.turn_store import create_turns
+from parachute.chat.runs.turn_store import create_turns, drop_older_turns
 
 
 def m0001_runs(connection: sqlite3.Connection) -> None:
@@ -40,7 +40,9 @@ def m0002_event_files(connection: sqlite3.Connection) -> None:
     connection.execute("DROP TABLE batches")
 
 
-ALL = (m0001_runs, m0002_event_files, create_turns)
+ALL = (m0001_runs, m0002_event_files, create_turns, drop_older_turns)
+
+_PLACES = "SELECT id, row_number() OVER (PARTITION BY session ORDER BY id DESC) AS place FROM runs"
 
 _UNFINISHED = 8
 """Runs of a session that are kept although they did not end well: what was said in them may be nowhere else."""
@@ -57,36 +59,38 @@ class RunStore:
         self._files = EventFiles(_folder(database.path))
 
     async def interrupt_running(self) -> int:
-        """Mark the runs that the last server left; their number."""
+        """Mark the runs that the last server left; their number. Of a session only the newest are kept."""
+        async with self._database.transaction() as connection:
+            cursor = await connection.execute(
+                "UPDATE runs SET status = 'interrupted', ended_at = ? WHERE status = 'running'", (now(),)
+            )
+            interrupted = cursor.rowcount
+            await self._drop(connection, f"id IN (SELECT id FROM ({_PLACES}) WHERE place > ?)", _UNFINISHED)  # noqa: S608
         known = {run for (run,) in await self._database.rows("SELECT id FROM runs")}
         await asyncio.to_thread(self._files.remove_others, known)
-        return await self._database.write(
-            "UPDATE runs SET status = 'interrupted', ended_at = ? WHERE status = 'running'", (now(),)
-        )
+        return interrupted
 
     async def begin(self, session: str) -> int:
-        """A new run's id; runs of the session that ended well are dropped, and all but the newest of the others."""
-        async with self._database.transaction() as connection:
-            newest = "SELECT id FROM runs WHERE session = ?1 ORDER BY id DESC LIMIT ?2"
-            ended = f"session = ?1 AND (status = 'done' OR id NOT IN ({newest}))"
-            await self._drop(connection, ended, session, _UNFINISHED)
-            cursor = await connection.execute(
-                "INSERT INTO runs (session, status, started_at) VALUES (?, 'running', ?)", (session, now())
-            )
-            assert cursor.lastrowid is not None
-            return cursor.lastrowid
+        """A new run's id; what is before it is dropped at its end, since somebody waits for its beginning."""
+        return await self._database.insert(
+            "INSERT INTO runs (session, status, started_at) VALUES (?, 'running', ?)", (session, now())
+        )
 
     async def append(self, run: int, events: list[tuple[int, Event]]) -> None:
         """Store a batch of (seq, event)."""
         await asyncio.to_thread(self._files.append, run, [(seq, event.to_json()) for seq, event in events])
 
     async def end(self, run: int, status: str) -> None:
-        """Record how a run ended; interrupted runs before it in the same session are history now."""
+        """Record how a run ended, and drop those before it in its session.
+
+        After one that ended well all of them are history; otherwise those that ended well, and all but the newest of the others.
+        """
         async with self._database.transaction() as connection:
             await connection.execute("UPDATE runs SET status = ?, ended_at = ? WHERE id = ?", (status, now(), run))
-            if status == "done":
-                earlier = "session = (SELECT session FROM runs WHERE id = ?) AND id < ?"
-                await self._drop(connection, earlier, run, run)
+            session = "session = (SELECT session FROM runs WHERE id = ?1)"
+            newest = f"SELECT id FROM runs WHERE {session} ORDER BY id DESC LIMIT ?3"  # noqa: S608 - our own words
+            ended = f"(?2 = 'done' OR status = 'done' OR id NOT IN ({newest}))"
+            await self._drop(connection, f"{session} AND id < ?1 AND {ended}", run, status, _UNFINISHED)
 
     async def last(self, session: str) -> tuple[int, str] | None:
         """(id, status) of a session's last run."""

@@ -20,6 +20,14 @@ def create_turns(connection: sqlite3.Connection) -> None:
     connection.execute("CREATE INDEX turns_by_session ON turns (session, id)")
 
 
+def drop_older_turns(connection: sqlite3.Connection) -> None:
+    """A new turn drops what is too old of its session; a trigger, so that a turn is one statement and waits for the disk once."""
+    connection.execute(
+        "CREATE TRIGGER older_turns AFTER INSERT ON turns BEGIN DELETE FROM turns WHERE session = new.session AND id <= "  # noqa: S608
+        f"(SELECT id FROM turns WHERE session = new.session ORDER BY id DESC LIMIT 1 OFFSET {_KEPT}); END"
+    )
+
+
 class TurnDetails(Struct, frozen=True, omit_defaults=True):
     """The number of a turn's changes, its model, duration, use and the (workspace, host) pairs that were refused in it.
 
@@ -52,18 +60,10 @@ class TurnStore:
 
     async def add(self, run: int, message: str, details: TurnDetails) -> None:
         """Keep the turn of a run that is still known."""
-        text = json.encode(details).decode()
-        async with self._database.transaction() as connection:
-            await connection.execute(
-                "INSERT INTO turns (session, message, began_at, details) SELECT session, ?, started_at, ? FROM runs WHERE id = ?",
-                (message, text, run),
-            )
-            session = "session = (SELECT session FROM runs WHERE id = ?1)"
-            await connection.execute(
-                f"DELETE FROM turns WHERE {session} AND id <= "  # noqa: S608 - our own words
-                f"(SELECT id FROM turns WHERE {session} ORDER BY id DESC LIMIT 1 OFFSET ?2)",
-                (run, _KEPT),
-            )
+        await self._database.write(
+            "INSERT INTO turns (session, message, began_at, details) SELECT session, ?, started_at, ? FROM runs WHERE id = ?",
+            (message, json.encode(details).decode(), run),
+        )
 
     async def newest(self, session: str, limit: int) -> Sequence[StoredTurn]:
         """The newest turns of a session, the oldest of them first."""

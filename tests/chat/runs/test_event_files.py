@@ -85,10 +85,36 @@ async def test_a_new_run_does_not_begin_with_what_a_dropped_one_has_said(databas
     first = await runs.begin(SESSION)
     await runs.append(first, [(1, TextDelta("old"))])
     await runs.end(first, "done")
+    await runs.drop(first)
     second = await runs.begin(SESSION)
     assert second == first, "SQLite gives the number of the last row again; otherwise this test shows nothing"
     assert await runs.events(second) == []
     assert list((tmp_path / "runs").iterdir()) == []
+
+
+async def test_the_end_of_a_run_drops_what_ended_well_before_it(database: Database, tmp_path: Path) -> None:
+    runs = store.RunStore(database)
+    other = await runs.begin(OTHER)
+    for status in ("done", "error"):
+        run = await runs.begin(SESSION)
+        await runs.append(run, [(1, TextDelta(status))])
+        await runs.end(run, status)
+    assert await runs.unfinished(SESSION) == [run]
+    assert [path.name for path in (tmp_path / "runs").iterdir()] == [f"{run}.jsonl"]
+    assert await runs.last(OTHER) == (other, "running")
+
+
+async def test_what_ended_badly_is_kept_within_a_bound(database: Database) -> None:
+    runs = store.RunStore(database)
+    begun = []
+    for _ in range(10):
+        begun.append(await runs.begin(SESSION))
+        await runs.end(begun[-1], "error")
+    assert await runs.unfinished(SESSION) == begun[-8:]
+    # Nothing ends while server after server is killed: the start has the same bound.
+    begun += [await runs.begin(SESSION) for _ in range(3)]
+    await runs.interrupt_running()
+    assert await runs.unfinished(SESSION) == begun[-8:]
 
 
 async def test_what_was_interrupted_is_kept_until_it_is_history(database: Database) -> None:
