@@ -1,11 +1,15 @@
 """HTTP/1.1 to another process of this computer, one request a connection.
 
 A kept connection could meet a process that is just falling asleep or restarting, and would lose the request.
+
+Bytes go through the socket itself: a stream of asyncio drops what it has received when it cannot write any more, and the other
+side may have answered, and closed, before it had the whole request.
 """
 
 import asyncio
 import contextlib
 import json
+import socket
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -47,7 +51,7 @@ class Response(Struct, eq=False):
     status: int
     headers: Headers
     body: AsyncIterator[bytes]
-    _writer: asyncio.StreamWriter
+    _socket: socket.socket
 
     async def read(self, limit: int) -> bytes:
         """Return the whole body; errors: TooLong, BrokenOff."""
@@ -60,7 +64,7 @@ class Response(Struct, eq=False):
 
     def abort(self) -> None:
         """Break the answer off."""
-        self._writer.transport.abort()
+        _shut(self._socket)
 
 
 @contextlib.asynccontextmanager
@@ -89,7 +93,7 @@ async def request(
         head = connection.send(h11.Request(method=method, target=target, headers=fields)) or b""
     except (h11.LocalProtocolError, UnicodeEncodeError) as error:
         raise CannotBeSent(str(error)) from error
-    reader, writer = await _connect(address, connect_seconds)
+    connected = await _connect(address, connect_seconds)
     limit = asyncio.timeout(seconds)
 
     def moved() -> None:
@@ -98,27 +102,25 @@ async def request(
             with contextlib.suppress(RuntimeError):  # the answer has begun already
                 limit.reschedule(asyncio.get_running_loop().time() + seconds)
 
-    sending: asyncio.Task[None] | None = None
+    sending: asyncio.Task[Any] | None = None
     try:
         if isinstance(body, bytes):
-            # At once: the other side may close the connection as soon as it has read the first of two.
             rest = (connection.send(event) or b"" for event in (h11.Data(data=body), h11.EndOfMessage()))
-            writer.write(b"".join((head, *rest)))
+            if left := _send_some(connected, b"".join((head, *rest))):
+                sending = asyncio.create_task(_send_rest(connected, left))
         else:
-            writer.write(head)
-            # The other side may answer before it has the whole body.
-            sending = asyncio.create_task(_send(connection, writer, body, moved))
+            sending = asyncio.create_task(_send(connection, connected, head, body, moved))
         async with limit:
-            start = await _next(connection, reader)
+            start = await _next(connection, connected)
         if not isinstance(start, h11.Response):
             raise BrokenOff("it was closed before the answer")
-        yield Response(start.status_code, list(start.headers), _body(connection, reader), writer)
+        yield Response(start.status_code, list(start.headers), _body(connection, connected), connected)
     finally:
         if sending:
             sending.cancel()
-            with contextlib.suppress(asyncio.CancelledError, ConnectionError):
+            with contextlib.suppress(asyncio.CancelledError):
                 await sending
-        writer.close()
+        connected.close()
 
 
 async def ask(asking: contextlib.AbstractAsyncContextManager[Response], seconds: float, limit: int) -> tuple[int, Any]:
@@ -138,46 +140,90 @@ def json_of(data: bytes) -> Any:
         raise NotJson(str(error)) from error
 
 
-async def _connect(address: Address, seconds: float | None) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+async def _connect(address: Address, seconds: float | None) -> socket.socket:
     try:
         async with asyncio.timeout(seconds):
             if isinstance(address, Path):
-                return await asyncio.open_unix_connection(address)
-            return await asyncio.open_connection(*address)
+                return await _connected(socket.AF_UNIX, str(address))
+            found = await asyncio.get_running_loop().getaddrinfo(*address, type=socket.SOCK_STREAM)
+            for family, _, _, _, place in found[:-1]:
+                with contextlib.suppress(OSError):
+                    return await _connected(family, place)
+            return await _connected(found[-1][0], found[-1][4])
     except OSError as error:  # a TimeoutError is one
         raise Unreachable(str(error)) from error
 
 
+async def _connected(family: int, place: Any) -> socket.socket:
+    made = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        made.setblocking(False)
+        await asyncio.get_running_loop().sock_connect(made, place)
+    except BaseException:
+        made.close()
+        raise
+    return made
+
+
+def _send_some(connected: socket.socket, data: bytes) -> bytes:
+    """Send what goes at once, mostly all; the rest. What cannot be sent any more may be answered all the same."""
+    try:
+        return data[connected.send(data) :]
+    except BlockingIOError:
+        return data
+    except OSError:
+        return b""
+
+
+async def _send_rest(connected: socket.socket, data: bytes) -> bool:
+    """Send all of it; False if the other side takes no more."""
+    try:
+        await asyncio.get_running_loop().sock_sendall(connected, data)
+    except OSError:
+        return False
+    return True
+
+
 async def _send(
-    connection: h11.Connection, writer: asyncio.StreamWriter, body: AsyncIterator[bytes], moved: Callable[[], None]
+    connection: h11.Connection,
+    connected: socket.socket,
+    head: bytes,
+    body: AsyncIterator[bytes],
+    moved: Callable[[], None],
 ) -> None:
     try:
+        goes = await _send_rest(connected, head)
         async for part in body:
             moved()
-            if part:
-                writer.write(connection.send(h11.Data(data=part)) or b"")
-                await writer.drain()
-        writer.write(connection.send(h11.EndOfMessage()) or b"")
-        await writer.drain()
-    except Exception:
+            if goes and part:
+                goes = await _send_rest(connected, connection.send(h11.Data(data=part)) or b"")
+            if not goes:
+                return
+        await _send_rest(connected, connection.send(h11.EndOfMessage()) or b"")
+    except BaseException:
         # The other side would wait for the rest of the body, and we for its answer.
-        writer.transport.abort()
+        _shut(connected)
         raise
 
 
-async def _body(connection: h11.Connection, reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
-    while isinstance(event := await _next(connection, reader), h11.Data):
+def _shut(connected: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        connected.shutdown(socket.SHUT_RDWR)
+
+
+async def _body(connection: h11.Connection, connected: socket.socket) -> AsyncIterator[bytes]:
+    while isinstance(event := await _next(connection, connected), h11.Data):
         yield bytes(event.data)
     if not isinstance(event, h11.EndOfMessage):
         raise BrokenOff("it was closed within the answer")
 
 
-async def _next(connection: h11.Connection, reader: asyncio.StreamReader) -> Any:
+async def _next(connection: h11.Connection, connected: socket.socket) -> Any:
     try:
         while True:
             event = connection.next_event()
             if event is h11.NEED_DATA:
-                connection.receive_data(await reader.read(_CHUNK))
+                connection.receive_data(await asyncio.get_running_loop().sock_recv(connected, _CHUNK))
             elif not isinstance(event, h11.InformationalResponse):
                 return event
     except (OSError, h11.RemoteProtocolError) as error:

@@ -2,7 +2,9 @@
 
 import asyncio
 import contextlib
+import socket as sockets
 import tempfile
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 
@@ -105,6 +107,50 @@ async def test_a_wrong_answer_is_an_error(socket: Path, said: bytes, problem: ty
         with pytest.raises(problem):
             async with local_http.request(socket, "GET", "/", HOST) as response:
                 await response.read(3)
+
+
+async def test_an_answer_before_the_end_of_the_body_is_read(socket: Path) -> None:
+    closed = threading.Event()
+
+    def answer() -> None:
+        connection, _ = server.accept()
+        with connection:
+            connection.recv(1)
+            connection.sendall(ANSWER)
+        closed.set()
+
+    async def parts() -> AsyncIterator[bytes]:
+        yield b"x"
+        # It holds the event loop up: what is written next meets the closed connection before the answer is read.
+        closed.wait()
+        for _ in range(3):
+            yield b"y" * 1_000_000
+
+    with sockets.socket(sockets.AF_UNIX) as server:
+        server.bind(str(socket))
+        server.listen()
+        for body in (parts(), b"z" * 8_000_000):
+            thread = threading.Thread(target=answer)
+            thread.start()
+            async with local_http.request(socket, "POST", "/", HOST, body) as response:
+                assert (response.status, await response.read(4)) == (200, b"four")
+            thread.join()
+            closed.clear()
+
+
+async def test_an_answer_that_is_broken_off_ends(socket: Path) -> None:
+    async def script(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nfour")
+        assert await reader.read() == b""
+
+    async with answering(script, socket), local_http.request(socket, "GET", "/", HOST) as response:
+        assert await anext(response.body) == b"four"
+        waiting = asyncio.ensure_future(anext(response.body))
+        await asyncio.sleep(0)
+        response.abort()
+        with pytest.raises(local_http.BrokenOff):
+            await waiting
 
 
 async def test_nobody_listens(socket: Path) -> None:

@@ -237,8 +237,6 @@ class Imports:
         try:
             target = found.place(query.get("part", []))
         except LeftOut as left_out:
-            async for _ in body:
-                pass
             return {"outcome": left_out.outcome, "path": ""}
         if found.is_dry and not found.is_own:
             return {"outcome": "new", "path": target}

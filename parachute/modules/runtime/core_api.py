@@ -158,15 +158,16 @@ class CoreApi:
         try:
             query = parse_qs(request.scope["query_string"].decode("latin-1"), keep_blank_values=True)
             found = await self._sessions.take(self._hosts.approved(module), request.path_params["what"], query, body)
+            answer = JSONResponse(found)
         except ParachuteError as error:
-            # Its sender would see a broken connection and not the answer.
-            with contextlib.suppress(ClientDisconnect, RuntimeError):
-                async for _ in request.stream():
-                    pass
-            return JSONResponse(error_document(error), error.status)
+            answer = JSONResponse(error_document(error), error.status)
         except ClientDisconnect:
             return Response(status_code=400)
-        return JSONResponse(found)
+        # What nobody wanted: its sender would see a broken connection and not the answer.
+        with contextlib.suppress(ClientDisconnect, RuntimeError):
+            async for _ in request.stream():
+                pass
+        return answer
 
     async def _put_texts(self, module: str, body: Document, _: Request) -> Document:
         texts, gone = object_field(body, "texts"), body.get("gone", [])
