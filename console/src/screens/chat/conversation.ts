@@ -7,6 +7,7 @@ import { listen } from "~/state/live";
 import { explain } from "~/text/errors";
 import { type Attachment, attached, shown } from "./attachments";
 import { added, type ChatEvent, ENDS, type Message, type PermissionRequest, stored, textOf } from "./events";
+import { Pace } from "./pace";
 import type { Point } from "./versions";
 
 type Shown = "id" | "title" | "agentPath" | "agentName" | "trustLevel" | "effectiveExecutionMode" | "workspaceId" | "workingDirectory";
@@ -50,6 +51,7 @@ export class Conversation {
   readonly found = signal<{ key: string; words: string } | undefined>(undefined);
   private readonly ended = new AbortController();
   private readonly endListening: () => void;
+  private readonly pace = new Pace(this.live);
   private count = 0;
   private last: { text: string; attachments: Attachment[] } = { text: "", attachments: [] };
   /** True once the computer has answered anything to the message. */
@@ -162,7 +164,7 @@ export class Conversation {
     batch(() => {
       this.isRunning.value = true;
       this.messages.value = [...this.messages.value, mine];
-      this.live.value = { key: `live-${begun}`, role: "assistant", parts: [] };
+      this.pace.now({ key: `live-${begun}`, role: "assistant", parts: [] });
     });
     const body = { message: text, sessionId: this.id ?? "new", canAnswerPermissions: true, attachments, ...(this.id ? {} : beginning) };
     try {
@@ -287,7 +289,7 @@ export class Conversation {
     const from = known < 0 && isNewest ? newest : known;
     const before = from < 0 ? messages : messages.slice(0, from);
     this.messages.value = [...before, messages[from] ?? this.message("user", content)];
-    this.live.value = { key: `live-${performance.now()}`, role: "assistant", parts: [] };
+    this.pace.now({ key: `live-${performance.now()}`, role: "assistant", parts: [] });
     this.isRunning.value = true;
   }
 
@@ -300,10 +302,10 @@ export class Conversation {
 
   /** A message that was put into the running turn: what the agent has said until then stands before it. */
   private interject(text: string): void {
-    const live = this.live.value;
+    const live = this.pace.message;
     const said = live?.parts.length ? [live] : [];
     this.messages.value = [...this.messages.value, ...said, this.message("user", text)];
-    this.live.value = { key: `live-${performance.now()}`, role: "assistant", parts: [] };
+    this.pace.now({ key: `live-${performance.now()}`, role: "assistant", parts: [] });
   }
 
   private see(event: ChatEvent): void {
@@ -311,9 +313,10 @@ export class Conversation {
     if (event.type === "session") this.begin(event.sessionId, event.title, event.trustLevel);
     if (event.type === "user_question") this.question.value = event;
     if (event.type === "permission_request") this.permission.value = event;
-    const live = this.live.value ?? { key: `live-${event.seq}`, role: "assistant" as const, parts: [] };
+    const live = this.pace.message ?? { key: `live-${event.seq}`, role: "assistant" as const, parts: [] };
     const parts = added(live.parts, event);
-    if (parts !== live.parts) this.live.value = { ...live, parts };
+    const isText = event.type === "text" || event.type === "text_delta";
+    if (parts !== live.parts) this.pace[isText ? "soon" : "now"]({ ...live, parts });
     if (event.type === "done" && this.session.value) this.session.value = { ...this.session.value, title: event.title };
     if (ENDS.has(event.type)) this.finish();
   }
@@ -345,9 +348,9 @@ export class Conversation {
   }
 
   private finish(): void {
-    const live = this.live.value;
+    const live = this.pace.message;
     if (live?.parts.length) this.messages.value = [...this.messages.value, live];
-    this.live.value = undefined;
+    this.pace.now(undefined);
     this.isRunning.value = false;
     this.question.value = undefined;
     this.permission.value = undefined;
@@ -355,8 +358,8 @@ export class Conversation {
 
   private fail(error: unknown): void {
     batch(() => {
-      const live = this.live.value ?? { key: `live-${performance.now()}`, role: "assistant" as const, parts: [] };
-      this.live.value = { ...live, parts: [...live.parts, { kind: "note", level: "danger", text: explain(error), canRetry: true }] };
+      const live = this.pace.message ?? { key: `live-${performance.now()}`, role: "assistant" as const, parts: [] };
+      this.pace.now({ ...live, parts: [...live.parts, { kind: "note", level: "danger", text: explain(error), canRetry: true }] });
       this.finish();
     });
   }
