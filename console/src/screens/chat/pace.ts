@@ -46,7 +46,7 @@ export class Pace {
   }
 }
 
-/** What the next update shows of a message whose last text has grown. */
+/** The message as the next update shows it, where its last text has grown. */
 function piece(before: Message | undefined, wanted: Message): Message {
   const last = wanted.parts.at(-1);
   if (last?.kind !== "text") return wanted;
