@@ -75,7 +75,6 @@ def test_a_fresh_computer_is_everyones_and_lives_on_in_another(
     owner = Person(browser, computer, PHONE, **WITH_WORKER)
     page = owner.page
     page.goto(printed_address(computer))
-    page.get_by_role("link", name="Set up a new computer").click()
     choose_the_offline_model(page)
     install_the_modules(page)
     key, second = bring_the_family_in(page, computer, browser)
@@ -134,16 +133,19 @@ def choose_the_offline_model(page: Page) -> None:
     """The one that comes along answers, slowly and by itself."""
     page.get_by_label("Where the model runs").select_option("offline")
     page.get_by_role("button", name="Save and test").click()
+    # It leads on by itself.
     expect(page.get_by_role("status").get_by_text("It works.")).to_be_visible(timeout=240_000)
-    page.get_by_role("link", name="Next", exact=True).click()
 
 
 def install_the_modules(page: Page) -> None:
     page.get_by_role("button", name="Agree and install all 4").click()
+    expect(page.get_by_role("heading", level=1, name="Connect your phone")).to_be_focused()
+    steps = page.get_by_role("navigation", name="Steps")
+    steps.get_by_role("link", name="Modules").click()
     expect(page.get_by_text("installed", exact=True)).to_have_count(len(NAMES))
     for name in NAMES:
         expect(page.get_by_role("main").get_by_text(name, exact=True)).to_be_visible()
-    page.get_by_role("link", name="Next", exact=True).click()
+    steps.get_by_role("link", name="Phone").click()
 
 
 _CODE = """async () => (await (await fetch("/api/pairing/codes", {
@@ -190,7 +192,6 @@ def make_a_place_for_backups(page: Page, place: Path) -> str:
     page.get_by_label("Password on the sheet").fill(password)
     page.get_by_role("button", name="Open the backups with it").click()
     expect(page.get_by_text("Your backups are protected")).to_be_visible()
-    page.get_by_role("link", name="Next", exact=True).click()
     return password
 
 
