@@ -121,7 +121,7 @@ def test_a_workspace_with_full_rights_is_asked_about_as_well(person: Person, hou
 
 def test_who_may_only_read_or_chat_gives_no_rights(make_person: MakePerson, house: Household) -> None:
     session = house.say("Begin.", text("Begun."))
-    for scopes, count in ((["chat:write"], 2), (["chat:read"], 0)):
+    for scopes, count in ((["chat:write"], 3), (["chat:read"], 0)):
         page = make_person(DESKTOP, scopes=scopes).open(f"chat/{session}")
         expect(setting(page, "Rights")).to_be_visible()
         expect(setting(page, "Rights").get_by_role("button")).to_have_count(0)

@@ -4,7 +4,6 @@ Each begins at the inbox, where a browser that is signed in opens, except the fi
 """
 
 import json
-import re
 from pathlib import Path
 
 import pytest
