@@ -73,6 +73,17 @@ def test_a_conversation_begins_with_what_its_header_says(person: Person, house: 
         expect(setting(page, name)).to_contain_text(value)
 
 
+def test_a_conversation_says_where_it_works_and_why_that_stays(person: Person, house: Household) -> None:
+    session = house.say("Begin.", text("Begun."), workspaceId="boat")
+    page = person.open(f"chat/{session}")
+    setting(page, "Folder").get_by_role("button").click()
+    shown = page.get_by_role("dialog", name="Folder")
+    expect(shown).to_contain_text("Projects/boat. A conversation stays in the folder in which it began.")
+    shown.get_by_role("button", name="New conversation").click()
+    expect(page).to_have_url(re.compile("#/chat$"))
+    expect(setting(page, "Folder").get_by_role("button")).to_be_visible()
+
+
 def test_what_a_conversation_has_is_changed_by_a_tap(person: Person, house: Household) -> None:
     session = house.say("Begin.", text("Begun."))
     page = person.open(f"chat/{session}")
