@@ -128,6 +128,17 @@ def test_a_workspace_with_full_rights_is_asked_about_as_well(person: Person, hou
     pick(page, "Rights", "In a sandbox")
     session = house.ask("GET", f"/api/chat/{say(page, 'Hello.')}")
     assert (session["workspaceId"], session["trustLevel"]) == ("forge", "sandboxed")
+    page.goto(f"{page.url.partition('#')[0]}#/chat")
+    offered = page.get_by_role("group", name="Workspace").get_by_role("button", name="Forge")
+    offered.click()
+    sure.get_by_role("button", name="Cancel").click()
+    expect(offered).to_have_attribute("aria-pressed", "false")
+    offered.click()
+    sure.get_by_role("button", name="Give it my rights").click()
+    expect(offered).to_have_attribute("aria-pressed", "true")
+    expect(setting(page, "Rights")).to_contain_text("With your own rights")
+    offered.click()
+    expect(setting(page, "Rights")).to_contain_text("In a sandbox")
 
 
 def test_who_may_only_read_or_chat_gives_no_rights(make_person: MakePerson, house: Household) -> None:
