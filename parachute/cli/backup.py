@@ -12,7 +12,7 @@ from parachute.cli import lifecycle
 from parachute.cli.output import clean, styled
 from parachute.config.settings.home import Home
 from parachute.config.settings.store import load
-from parachute.ops.backup import backups, create, proof, restore
+from parachute.ops.backup import backups, choosing, create, proof, restore
 from parachute.ops.backup.backups import Backup, Retention
 from parachute.ops.backup.create import Created
 from parachute.ops.backup.models import Damaged, Progress
@@ -35,6 +35,12 @@ class Backups:
         self.repository = Repository.of(self.home, settings)
         self.places, self.access = self.repository.places, self.repository.access
         self._keep = Retention(self.settings.keep_daily, self.settings.keep_weekly, self.settings.keep_monthly)
+
+    @classmethod
+    def at(cls, place: str) -> tuple["Backups", bool]:
+        """Make a repository at a place that the settings name from then on; the backups, and whether a password was made."""
+        made = choosing.make_at(Home.find(), place)
+        return cls(), made
 
     def init(self) -> bool:
         """Make the repository; whether a password was made for it."""

@@ -75,25 +75,25 @@ def install(
 ) -> list[Path]:
     """Write and enable the units, and start them unless they run as they are; returns their files.
 
-    Error: Unavailable, and then the old ones are back.
+    Error: Unavailable, and then the old ones are back, and run if they did.
     """
     folder = installed.folder()
     folder.mkdir(parents=True, exist_ok=True)
     _ = home.logs  # made here: systemd opens them before anything of ours runs
     files = installed.render(home, host, port, lingers_for_us=linger.by_us, confined=confined)
     before = {name: (folder / name).read_text() if (folder / name).exists() else None for name in files}
+    was_running = pid_file.is_running(home)
     try:
         for name, text in files.items():
             atomic_write(folder / name, text, 0o644)
         _systemctl("daemon-reload")
         _systemctl("enable", "--quiet", *installed.NAMES)
         if not keeps_running:
-            _systemctl("reset-failed", *installed.NAMES, check=False)
-            _systemctl("restart", installed.CORE_SOCKET)
-            _systemctl("restart", installed.SUPERVISOR)
-            _systemctl("restart", installed.CORE_SERVICE)
+            _restart()
     except BaseException:
         _restore(folder, before)
+        if was_running and not keeps_running:
+            _restart(check=False)
         raise
     return [folder / name for name in files]
 
@@ -192,6 +192,12 @@ def _lines(file: Path) -> list[str]:
         return file.read_text().splitlines()
     except FileNotFoundError:
         return []
+
+
+def _restart(*, check: bool = True) -> None:
+    _systemctl("reset-failed", *installed.NAMES, check=False)
+    for name in (installed.CORE_SOCKET, installed.SUPERVISOR, installed.CORE_SERVICE):
+        _systemctl("restart", name, check=check)
 
 
 def _restore(folder: Path, before: dict[str, str | None]) -> None:

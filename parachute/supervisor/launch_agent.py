@@ -3,11 +3,13 @@
 The keys are those of launchd.plist(5).
 """
 
+import os
 import plistlib
 import sys
 from pathlib import Path
 from xml.parsers.expat import ExpatError
 
+from parachute.base.files import atomic_write
 from parachute.config.settings.home import Home
 
 LABEL = "computer.parachute.supervisor"
@@ -50,9 +52,30 @@ def render(home: Home, host: str, port: int) -> bytes:
 
 def is_for(home: Home) -> bool:
     """True if this user's agent starts the computer of this state directory."""
+    return _document(home) is not None
+
+
+def move(home: Home, host: str, port: int) -> None:
+    """Have the agent of this computer, if there is one, start it on another address from now on."""
+    if is_for(home):
+        atomic_write(path(), render(home, host, port), 0o644)
+
+
+def host_in_file(home: Home) -> str | None:
+    """The address in the file for a process that launchd has started: it starts by what the file said at the login."""
+    if os.environ.get("XPC_SERVICE_NAME") != LABEL:
+        return None
+    command = (_document(home) or {}).get("ProgramArguments")
+    if not isinstance(command, list) or "--host" not in command[:-1]:
+        return None
+    return str(command[command.index("--host") + 1])
+
+
+def _document(home: Home) -> dict[str, object] | None:
+    """The agent of this computer, None if there is none of it."""
     try:
         document = plistlib.loads(path().read_bytes())
     except (OSError, plistlib.InvalidFileException, ExpatError, ValueError):
-        return False
+        return None
     variables = document.get("EnvironmentVariables") if isinstance(document, dict) else None
-    return isinstance(variables, dict) and variables.get("PARACHUTE_HOME") == str(home.root)
+    return document if isinstance(variables, dict) and variables.get("PARACHUTE_HOME") == str(home.root) else None

@@ -14,7 +14,7 @@ from parachute.base.disk_errors import machine_error
 from parachute.base.errors import ParachuteError, Unavailable
 from parachute.config.settings.home import Home
 from parachute.security.kill_switch.switch import KillSwitch
-from parachute.supervisor import control, going_back, pid_file, units
+from parachute.supervisor import control, going_back, launch_agent, pid_file, units
 from parachute.supervisor.children.launcher import ProcessLauncher
 from parachute.supervisor.credentials import CREDENTIALS_FD, Credentials, keep_private
 from parachute.supervisor.logs import followed, keep_short
@@ -37,6 +37,8 @@ def main() -> int:
     parser.add_argument("--host", required=True)
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--launcher", choices=("process", "systemd"), default="process")
+    if (moved := launch_agent.host_in_file(Home.named())) is not None and "--host" in sys.argv:
+        sys.argv[sys.argv.index("--host") + 1] = moved
     options = parser.parse_args()
     if Credentials.in_environment():
         _start_again(Credentials.take())

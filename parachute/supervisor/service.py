@@ -15,7 +15,6 @@ from parachute import __version__
 from parachute.base.addresses import parse_address
 from parachute.base.clock import now
 from parachute.base.errors import InvalidInput, Unavailable
-from parachute.base.files import atomic_write
 from parachute.config.settings.home import Home
 from parachute.security.kill_switch.switch import KillSwitch
 from parachute.supervisor import going_back, launch_agent, memory, units
@@ -238,16 +237,12 @@ class Supervisor:
         if address is None:
             raise InvalidInput("host: expected an address with numbers.", key="host_expected")
         if not await self._launcher.begin_anew(is_moved=True):
-            if launch_agent.is_for(self._home):
-                # launchd starts us at the next login.
-                atomic_write(
-                    launch_agent.path(), launch_agent.render(self._home, str(address), self._address()[1]), 0o644
-                )
             self.move(str(address))
         return {}
 
     def move(self, host: str) -> None:
-        """End everything and start it again with the server on this address."""
+        """End everything and start it again with the server on this address, also at the next login; error: OSError."""
+        launch_agent.move(self._home, host, self._address()[1])
         self.next_host = host
         self._end_anew()
 

@@ -2,13 +2,14 @@
 
 import json
 import re
+import socket
 from collections.abc import Iterator
 
 import pytest
 from testinfra.host import Host
 
 from tests.appliance.agents import Agents
-from tests.appliance.recipe import TREE
+from tests.appliance.recipe import ENVIRONMENT, SOURCE, TREE
 from tests.appliance.services import URL
 from tests.support.sse import text_of
 
@@ -114,6 +115,40 @@ def test_installing_again_renews_the_units(computer: Host) -> None:
     computer.check_output("parachute service install")
     assert "# old" not in computer.file(f"{FOLDER}/parachute-core.service").content_string
     assert computer.run(f"curl -s --max-time 60 {URL}/api/health").rc == 0
+
+
+LISTEN_ON = """
+import asyncio, sys
+from parachute.config.settings.home import Home
+from parachute.config.settings.store import set_value
+from parachute.supervisor import control
+home = Home.find()
+set_value(home, "host", sys.argv[1])
+asyncio.run(control.ask(home, "listen_on", host=sys.argv[1]))
+"""
+
+
+def test_another_address_stands_in_the_units_and_is_listened_on(computer: Host) -> None:
+    computer.check_output("parachute keys create phone")
+    for host in ("0.0.0.0", "127.0.0.1"):
+        core = show(computer, "parachute-core.service", "MainPID")
+        computer.check_output(f"cd {SOURCE} && {ENVIRONMENT}/bin/python -c '{LISTEN_ON}' {host}")
+        # What moves it is a service of its own, which is gone when all of it is done.
+        listed = "systemctl --user list-units --all --quiet 'parachute-restart*'"
+        computer.check_output(f'for i in $(seq 600); do test -z "$({listed})" && break; sleep 0.2; done; true')
+        assert show(computer, "parachute-core.service", "MainPID") != core
+        for name in ("core.socket", "supervisor.service"):
+            assert host in computer.file(f"{FOLDER}/parachute-{name}").content_string
+        # As the kernel has it: in its own order of bytes, and 0A for listening.
+        heard = re.findall(r" (\w{8}):0D05 \w{8}:0000 0A ", computer.check_output("cat /proc/net/tcp"))
+        assert heard == [socket.inet_aton(host)[::-1].hex().upper()]
+        assert json.loads(computer.check_output(f"curl -sf {URL}/api/health"))["status"] == "ok"
+    # One that is not this machine's leaves everything as it was.
+    computer.check_output(f"cd {SOURCE} && {ENVIRONMENT}/bin/python -c '{LISTEN_ON}' 203.0.113.9")
+    computer.check_output(f'for i in $(seq 600); do test -z "$({listed})" && break; sleep 0.2; done; true')
+    assert "127.0.0.1" in computer.file(f"{FOLDER}/parachute-core.socket").content_string
+    assert computer.run(f"curl -s --max-time 60 {URL}/api/health").rc == 0
+    computer.check_output("parachute config unset host; parachute keys revoke phone --yes")
 
 
 def test_what_getting_started_says_is_followed_word_by_word(computer: Host) -> None:

@@ -19,6 +19,8 @@ LOADED, PROCESS = FOLDER / "loaded.plist", FOLDER / "process"
 def start() -> None:
     agent = plistlib.loads(LOADED.read_bytes())
     variables = {"HOME": os.environ["HOME"], "PATH": "/usr/bin:/bin", **agent["EnvironmentVariables"]}
+    # As launchd names to each process the job that it is.
+    variables["XPC_SERVICE_NAME"] = agent["Label"]
     with Path(agent["StandardOutPath"]).open("ab") as log:
         process = subprocess.Popen(
             agent["ProgramArguments"],

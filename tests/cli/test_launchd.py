@@ -1,8 +1,10 @@
 """`parachute service` with launchd: its agent is a real supervisor, which a program in the place of `launchctl` starts and ends."""
 
+import asyncio
 import json
 import os
 import plistlib
+import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,10 +13,12 @@ import httpx2
 import pytest
 
 from parachute.config.settings.home import Home
-from parachute.supervisor import launch_agent
+from parachute.config.settings.store import set_value
+from parachute.supervisor import control, launch_agent
 from tests.support.computer import free_port
 from tests.support.installation import PLAIN
 from tests.support.terminal import Terminal
+from tests.support.waiting import wait_until
 
 from . import launchctl
 
@@ -44,10 +48,14 @@ class Mac:
         file.write_text("")
         return [line for line in lines if line[0] != "print"]
 
-    def answers(self) -> bool:
+    def wait_for(self, host: str) -> None:
+        """Wait until the computer has moved to this address."""
+        wait_until(lambda: self.answers(host), f"it serves at {host}")
+
+    def answers(self, host: str = "127.0.0.1") -> bool:
         """True if the computer serves."""
         try:
-            return httpx2.get(f"http://127.0.0.1:{self.port}/api/health", timeout=60, **PLAIN).status_code == 200
+            return httpx2.get(f"http://{host}:{self.port}/api/health", timeout=60, **PLAIN).status_code == 200
         except httpx2.ConnectError:
             return False
 
@@ -101,6 +109,39 @@ def test_what_launchd_refuses_leaves_the_agent_before(mac: Mac) -> None:
     (mac.folder / "refuses").unlink()
     mac.parachute.ok("start")
     assert mac.answers()
+
+
+def test_another_address_holds_also_when_launchd_starts_it_as_before(mac: Mac, home: Home) -> None:
+    mac.parachute.ok("service", "install")
+    for host, other in (("127.0.0.2", "127.0.0.1"), ("127.0.0.1", "127.0.0.2")):
+        listen_on(home, host)
+        mac.wait_for(host)
+        assert host in plistlib.loads(mac.file.read_bytes())["ProgramArguments"]
+        # launchd has what the file said when it was loaded.
+        mac.parachute.ok("stop")
+        mac.parachute.ok("start")
+        assert mac.answers(host)
+        assert not mac.answers(other)
+
+
+def test_an_address_that_fails_is_gone_from_the_file_as_well(mac: Mac, home: Home) -> None:
+    mac.parachute.ok("service", "install")
+    before = mac.file.read_bytes()
+    with socket.create_server(("127.0.0.2", mac.port)):
+        listen_on(home, "127.0.0.2")
+        wait_until(lambda: "it listens on 127.0.0.1 as before" in log_of(home), "it is taken back")
+        mac.wait_for("127.0.0.1")
+    assert mac.file.read_bytes() == before
+
+
+def listen_on(home: Home, host: str) -> None:
+    """Have the supervisor start the server on another address, which the settings have."""
+    set_value(home, "host", host)
+    asyncio.run(control.ask(home, "listen_on", host=host))
+
+
+def log_of(home: Home) -> str:
+    return (home.root / "logs" / "supervisor.log").read_text()
 
 
 def test_the_agent_of_another_computer_stays(mac: Mac, tmp_path: Path) -> None:

@@ -11,21 +11,21 @@ from tests.support.terminal import Terminal
 from .scripted_core import SESSION, ScriptedCore
 
 ROW = {"id": SESSION, "title": "A \x1b[31mred\nplan", "updatedAt": "2026-01-02T03:04:05Z", "messageCount": 4}
+OTHER = "0d6a3f0e-ffff-4a35-9d5c-0f0c8a1b2c3d"
 
 
 def test_sessions_are_listed(parachute: Terminal, home: Home) -> None:
     with ScriptedCore(home) as core:
-        core.answers["GET", "/api/chat"] = 200, {"sessions": [ROW]}
+        core.answers["GET", "/api/chat"] = 200, {"sessions": [{**ROW, "versions": [OTHER]}]}
         shown = parachute.ok("sessions", "list", "--search", "red & blue", "--archived", TZ="UTC")
-        assert json.loads(parachute.ok("sessions", "list", "--json")) == [ROW]
+        assert json.loads(parachute.ok("sessions", "list", "--json")) == [{**ROW, "versions": [OTHER]}]
     header, row = shown.splitlines()
     assert header.split() == ["Id", "Title", "Updated", "Messages", "Trust"]
-    assert row.split() == [SESSION[:8], "A", "[31mred", "plan", "2026-01-02", "03:04", "4"]
-    assert core.calls[0].query == {"limit": "50", "search": "red & blue", "archived": "true"}
+    assert row.split() == [SESSION[:8], "A", "[31mred", "plan", "(2", "versions)", "2026-01-02", "03:04", "4"]
+    assert core.calls[0].query == {"limit": "50", "search": "red & blue", "archived": "true", "folded": "true"}
     assert core.calls[0].token == CliToken(home.root).obtain()
 
 
-OTHER = "0d6a3f0e-ffff-4a35-9d5c-0f0c8a1b2c3d"
 LIST = 200, {"sessions": [ROW, {**ROW, "id": "b" * 36}]}
 SAID = {
     **ROW,

@@ -54,6 +54,7 @@ class Branching:
             created_at=moment,
             updated_at=moment,
             title=source.title,
+            pinned=source.pinned,
             agent_path=source.agent_path,
             agent_name=source.agent_name,
             agent_type=source.agent_type,

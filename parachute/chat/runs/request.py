@@ -3,7 +3,7 @@
 import re
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic.alias_generators import to_camel
 
 from parachute.security.trust_levels import TrustLevel, normalize_trust_level
@@ -19,12 +19,6 @@ AttachmentType = Literal["image", "pdf", "text", "code", "archive", "audio", "vi
 def _session_or_new(value: str) -> str:
     if value != "new" and not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", value):
         raise ValueError("expected `new` or the id of a session")
-    return value
-
-
-def _has_text(value: str) -> str:
-    if not value.strip():
-        raise ValueError("must not be empty")
     return value
 
 
@@ -61,7 +55,8 @@ class TurnRequest(_Request):
 
     model_config = ConfigDict(extra="allow")
 
-    message: Annotated[str, Field(max_length=MAXIMUM_MESSAGE), AfterValidator(_has_text)]
+    attachments: list[Attachment] = Field(default=[], max_length=MAXIMUM_ATTACHMENTS)
+    message: str = Field(max_length=MAXIMUM_MESSAGE)
     session_id: Annotated[str, AfterValidator(_session_or_new)] = "new"
     module: Literal["chat"] = "chat"
     system_prompt: str | None = Field(default=None, max_length=MAXIMUM_MESSAGE)
@@ -74,13 +69,21 @@ class TurnRequest(_Request):
     context_folders: list[PathText] = Field(
         default=[], max_length=100, validation_alias=AliasChoices("contextFolders", "context_folders")
     )
-    attachments: list[Attachment] = Field(default=[], max_length=MAXIMUM_ATTACHMENTS)
     agent_type: str | None = Field(default=None, max_length=100)
     agent_path: PathText | None = None
     trust_level: str | None = Field(default=None, max_length=40)
     model: str | None = Field(default=None, max_length=100, pattern=r"^[A-Za-z0-9._:/@\[\]-]*$")
     workspace_id: str | None = Field(default=None, max_length=100)
     can_answer_permissions: bool = False
+
+    @field_validator("message")
+    @classmethod
+    def _says_something(cls, value: str, info: ValidationInfo) -> str:
+        """See that there are words or files; files that are wrong have an error of their own."""
+        files: list[Attachment] | None = info.data.get("attachments")
+        if not value.strip() and files is not None and not any(each.base64_data for each in files):
+            raise ValueError("must not be empty")
+        return value
 
     @property
     def level(self) -> TrustLevel | None:
@@ -94,6 +97,7 @@ class TurnRequest(_Request):
 
     @property
     def title(self) -> str:
-        """The title of a conversation that begins with this message: its first line."""
-        first = next((line.strip() for line in self.message.splitlines() if line.strip()), "New chat")
+        """The title of a conversation that begins with this message: its first line, or the name of its first file."""
+        lines = (*self.message.splitlines(), *(each.file_name for each in self.attachments))
+        first = next((line.strip() for line in lines if line.strip()), "New chat")
         return first if len(first) <= _TITLE else first[: _TITLE - 1].rstrip() + "…"

@@ -32,6 +32,7 @@ from parachute.chat.runs.records import record_changes
 from parachute.chat.runs.request import Attachment
 from parachute.chat.runs.run import Run
 from parachute.chat.runs.turns import Turns
+from parachute.chat.sessions.events import ONLY_FILES
 from parachute.chat.sessions.models import Session
 from parachute.events.bus.catalogue import CONTEXT_LIMIT, SESSION_MESSAGE
 from parachute.events.bus.service import Events
@@ -196,7 +197,7 @@ class Turn:
             names = await asyncio.to_thread(attachments.store, self._services.vault, session, self._decoded)
             folder = self._services.sessions.attachments(session)
             blocks += attachments.content(self._decoded, names, preparation.execution, folder)
-        return [*blocks, {"type": "text", "text": text}] if blocks else text
+        return [*blocks, {"type": "text", "text": text if text.strip() else ONLY_FILES}] if blocks else text
 
     def _interaction(self, preparation: Preparation, origin: RunOrigin) -> Interaction:
         async def policy_with_grants() -> Policy:

@@ -55,14 +55,16 @@ async def list_sessions(
     workspace_id: Annotated[str | None, Query(alias="workspaceId", max_length=100)] = None,
     pinned: bool = False,
     passages: bool = False,
+    folded: bool = False,
 ) -> Response:
     """The newest sessions; `archived=true` lists only those put away, `pinned=true` those kept on top. Answers 304 to a matching ETag.
 
-    `passages=true` adds to the first 50 that `search` has found by words where these are.
+    `passages=true` adds to the first 50 that `search` has found by words where these are. `folded=true` lists of a family of
+    branches (`metadata.branch.family`) the newest alone, with the ids of the others as `versions`.
     """
     services_of(request).get(AppListener).app_seen()
     fitting = {"limit": limit, "offset": offset, "archived": archived, "search": search, "workspace": workspace_id}
-    fitting |= {"pinned": pinned, "passages": passages}
+    fitting |= {"pinned": pinned, "passages": passages, "folded": folded}
     if request.headers.get("if-none-match") == (etag := service.listing.etag(*fitting.values())):
         return Response(status_code=304, headers={"ETag": etag})
     etag, body = await service.listing.page(**fitting)  # type: ignore[arg-type]

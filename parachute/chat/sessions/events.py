@@ -32,6 +32,9 @@ _CUT_OFF = re.compile(r"<interrupted_turn>\nuser: (.*?)(\n\nassistant: .*)?\n</i
 _ATTACHED = re.compile(r"\[Attached: ([\w.-]{1,255})(?:, [^\n]*)?\](?:\n```\n.*\n```)?", re.DOTALL)
 """A block of `runs.attachments` that names a file, perhaps with its text."""
 
+ONLY_FILES = "[Only files, without words]"
+"""The last block of a message of which nobody wrote anything: what stands before it would be taken for a person's words."""
+
 SHOWN_TOOLS = {"Agent": "Task"}
 """The names that the app knows tools by (contract, section 3) where the agent's program has others."""
 
@@ -258,7 +261,9 @@ def _take_apart(event: dict[str, Any]) -> str | None:
     if not taken and (quoted := _QUOTED.match(last["text"])):
         taken, last["text"] = quoted[0], last["text"][quoted.end() :]
     if files:
-        _note_files(event, files, last, "\n\n".join((*said, last["text"])))
+        if last["text"] == ONLY_FILES:
+            last["text"] = ""
+        _note_files(event, files, last, "\n\n".join(filter(None, (*said, last["text"]))))
     message["content"] = [block for block in content if not any(block is each for each in (*before, *files))]
     return taken if taken or said or files else None
 
@@ -280,7 +285,7 @@ def _note_files(event: dict[str, Any], files: list[dict[str, Any]], last: dict[s
     event["said"] = said
     event["attachments"] = [match[1] for block in files if (match := _ATTACHED.fullmatch(block["text"]))]
     # For the app it is one text.
-    last["text"] = "\n\n".join(block["text"] for block in (*files, last))
+    last["text"] = "\n\n".join(filter(None, (block["text"] for block in (*files, last))))
 
 
 def _is_block(block: dict[str, Any]) -> bool:

@@ -37,14 +37,16 @@ class SessionList:
         workspace: str | None = None,
         pinned: bool = False,
         passages: bool = False,
+        folded: bool = False,
     ) -> tuple[str, bytes]:
-        """A page as (ETag, JSON)."""
+        """A page as (ETag, JSON); `folded` lists one conversation of each family of branches."""
         search, workspace = (search or "").strip() or None, workspace or None
-        key = (limit, offset, archived, search, workspace, pinned, passages)
+        key = (limit, offset, archived, search, workspace, pinned, passages, folded)
         generation = (self._generation, self._by_meaning.progress)
         etag = self.etag(*key)
         if (cached := self._pages.get(key)) and cached[0] == generation:
             return etag, cached[1]
+        families = await self._store.families() if folded else None
         summaries = await self._store.summaries(
             limit=limit,
             offset=offset,
@@ -53,11 +55,13 @@ class SessionList:
             workspace=workspace,
             pinned=pinned,
             passages=passages,
+            families=families,
         )
         if search is not None:
             few = offset == 0 and len(summaries) < min(limit, ENOUGH)
             near = await self._by_meaning.find(search, len(summaries)) if few else []
-            summaries = found_by(summaries, await self._store.fitting(near, archived, workspace))[:limit]
+            summaries = found_by(summaries, await self._store.fitting(near, archived, workspace))
+            summaries = (families.first_of_each(summaries) if families else summaries)[:limit]
         body = b'{"sessions":[' + ",".join(summaries).encode() + b"]}"
         self._pages[key] = (generation, body)
         if len(self._pages) > _CACHED:
@@ -65,7 +69,7 @@ class SessionList:
         return etag, body
 
     def etag(self, *key: Any) -> str:
-        """The ETag that `page` would give for (limit, offset, archived, search, workspace, pinned, passages)."""
+        """The ETag that `page` would give for (limit, offset, archived, search, workspace, pinned, passages, folded)."""
         limit, offset, archived, search, workspace, *rest = key
         key = (limit, offset, archived, (search or "").strip() or None, workspace or None, *rest)
         # What is found by meaning depends on how far the index is, too.

@@ -205,10 +205,14 @@ class ShownSession(Answer, frozen=True, rename="camel"):
 
 
 class ListedSession(ShownSession, frozen=True, omit_defaults=True):
-    """A session in a list; `found_by` says how a search found it, `passage` is the newest place that has its words."""
+    """A session in a list; `found_by` says how a search found it, `passage` is the newest place that has its words.
+
+    `versions` are the older ones of its family, which a folded list leaves out.
+    """
 
     found_by: Literal["words", "meaning"] | None = field(default=None, name="found_by")
     passage: str | None = None
+    versions: list[str] | None = None
 
 
 class SessionPage(Answer, frozen=True):

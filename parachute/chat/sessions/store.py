@@ -5,6 +5,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate
+from typing import Any
 
 import msgspec
 from aiosqlite import Connection
@@ -13,6 +14,7 @@ from parachute.base.database import Database
 from parachute.base.errors import InvalidInput
 from parachute.base.messengers import MESSENGERS
 from parachute.chat.sessions import endings
+from parachute.chat.sessions.families import Families, Member, name_of, with_versions
 from parachute.chat.sessions.migrations import CREATE_WORDS
 from parachute.chat.sessions.models import COLUMNS, Session, SessionPlace
 from parachute.core.full_text import is_run, quoted, readable, searchable, words
@@ -31,6 +33,13 @@ _FITTING = (
     "SELECT updated_at, summary FROM json_each(?1) JOIN sessions ON sessions.id = value "
     "WHERE archived = ?2 AND (?3 IS NULL OR workspace_id = ?3) ORDER BY json_each.key"
 )
+_MEMBERS = (
+    "WITH branches AS (SELECT id, json_extract(metadata, '$.branch.family') AS family FROM sessions "
+    "WHERE instr(metadata, '\"branch\"') > 0), "
+    "members AS (SELECT * FROM branches UNION ALL SELECT DISTINCT family, family FROM branches) "
+    "SELECT sessions.id, family, archived, pinned, workspace_id FROM members "
+    "JOIN sessions ON sessions.id = members.id ORDER BY updated_at DESC, sessions.rowid DESC"
+)
 _PASSAGES = "SELECT kind, snippet(words, 2, '', '', '…', 24) FROM words WHERE words MATCH ? AND rowid = ?"
 _MOST_PASSAGES = 50
 _LAST_ROW = 1 << 62
@@ -41,10 +50,6 @@ _BATCH, _BATCH_SIZE = 50, 200_000
 """Texts in one transaction, and their characters: others write between two of them."""
 
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM sessions WHERE id = ?"  # noqa: S608
-
-
-class _Named(msgspec.Struct):
-    id: str
 
 
 class SessionStore:
@@ -97,6 +102,15 @@ class SessionStore:
         )
         return [_session(row) for row in rows]
 
+    async def families(self) -> Families:
+        """All families of branches."""
+        rows = await self._database.rows(_MEMBERS)
+        return Families(
+            Member(session, family, archived=bool(archived), pinned=bool(pinned), workspace=workspace)
+            for session, family, archived, pinned, workspace in rows
+            if isinstance(family, str)
+        )
+
     async def update(
         self,
         session: str,
@@ -137,40 +151,53 @@ class SessionStore:
         workspace: str | None,
         pinned: bool = False,
         passages: bool = False,
+        families: Families | None = None,
     ) -> list[str]:
         """Projections of the sessions that fit, the newest first; with `search`, those whose title or messages match.
 
         `pinned` leaves out what is not pinned, without a search; `passages` adds where the words are to the first 50 found.
+        Of each of the `families` one is listed: the newest, or the one in which a search has found the newest text.
         """
         if search is not None:
-            return await self._found(match_expression(search), limit, offset, archived, workspace, passages)
+            return await self._found(match_expression(search), limit, offset, archived, workspace, passages, families)
+        older = families.older(archived=archived, workspace=workspace, pinned=pinned) if families else {}
+        left_out = [session for sessions in older.values() for session in sessions]
+        fitting = {"archived": archived, "workspace": workspace, "left_out": json.dumps(left_out)}
         if pinned:
-            rows = await self._database.rows(
-                "SELECT summary FROM sessions INDEXED BY sessions_pinned WHERE pinned AND archived = ?1 "
-                "AND (?2 IS NULL OR workspace_id = ?2) ORDER BY updated_at DESC LIMIT ?3 OFFSET ?4",
-                (archived, workspace, limit, offset),
-            )
-            return [summary for (summary,) in rows]
-        if workspace is None and offset > (total := await self._count(archived)) // 2:
+            page = await self._page("DESC", limit, offset, fitting, pinned=True)
+        elif workspace is None and offset > (total := await self._count(archived) - len(left_out)) // 2:
             # From the end that is nearer: what is skipped is read, too.
             limit = min(limit, total - offset)
-            return (await self._page("ASC, rowid DESC", max(limit, 0), total - offset - limit, archived, None))[::-1]
-        return await self._page("DESC, rowid ASC", limit, offset, archived, workspace)
+            page = (await self._page("ASC, rowid DESC", max(limit, 0), total - offset - limit, fitting))[::-1]
+        else:
+            page = await self._page("DESC, rowid ASC", limit, offset, fitting)
+        return with_versions(page, older)
 
-    async def _page(self, order: str, limit: int, offset: int, archived: bool, workspace: str | None) -> list[str]:
-        within = "" if workspace is None else "AND workspace_id = :workspace "
+    async def _page(
+        self, order: str, limit: int, offset: int, fitting: dict[str, Any], *, pinned: bool = False
+    ) -> list[str]:
+        within = "" if fitting["workspace"] is None else "AND workspace_id = :workspace "
+        without = "" if fitting["left_out"] == "[]" else "AND id NOT IN (SELECT value FROM json_each(:left_out)) "
+        place, on_top = ("INDEXED BY sessions_pinned ", "pinned AND ") if pinned else ("", "")
         rows = await self._database.rows(
-            f"SELECT summary FROM sessions WHERE archived = :archived {within}"  # noqa: S608 - fixed conditions
+            f"SELECT summary FROM sessions {place}WHERE {on_top}archived = :archived {within}{without}"  # noqa: S608
             f"ORDER BY updated_at {order} LIMIT :limit OFFSET :offset",
-            {"limit": limit, "offset": offset, "archived": archived, "workspace": workspace},
+            {"limit": limit, "offset": offset, **fitting},
         )
         return [summary for (summary,) in rows]
 
     async def _found(
-        self, expression: str, limit: int, offset: int, archived: bool, workspace: str | None, passages: bool
+        self,
+        expression: str,
+        limit: int,
+        offset: int,
+        archived: bool,
+        workspace: str | None,
+        passages: bool,
+        families: Families | None,
     ) -> list[str]:
         """Projections of the sessions with the newest texts that match, read from the newest text on until there are enough."""
-        looked_at = set[str]()
+        looked_at, known = set[str](), set[str]()
         places: dict[str, list[int]] = {}
         found: list[tuple[str, str]] = []
         # Some are archived: a second query begins anew to put together whatever begins with a word.
@@ -183,7 +210,13 @@ class SessionStore:
                 for number, session in rows:
                     places.setdefault(session, []).append(number)
             fitting = await self._database.rows(_FITTING, (json.dumps(new), archived, workspace))
-            found += [(updated_at, summary) for updated_at, summary in fitting]
+            for updated_at, summary in fitting:
+                if families is not None:
+                    family = families.family(name_of(summary))
+                    if family in known:
+                        continue
+                    known.add(family)
+                found.append((updated_at, summary))
             if len(rows) < size:
                 break
             before, size = rows[-1][0], min(size * 4, _MOST_ROWS)
@@ -195,7 +228,7 @@ class SessionStore:
         shown = []
         for summary in page[:_MOST_PASSAGES]:
             passage = None
-            for number in places.get(msgspec.json.decode(summary, type=_Named).id, [])[:2]:
+            for number in places.get(name_of(summary), [])[:2]:
                 row = await self._database.row(_PASSAGES, (expression, number))
                 if row is not None and row[0] != "title":
                     passage = readable(row[1])

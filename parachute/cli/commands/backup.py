@@ -51,13 +51,20 @@ _NAMED = {
 }
 
 
-def init(as_json: bool = JSON) -> None:
-    """Make the repository that backup.repository names, and a password for it."""
-    backups = _backups()
-    made = backups.init()
+def init(
+    place: str | None = typer.Argument(
+        None, help="Where backups go, such as /media/usb/parachute: the settings name it, and the first one is made."
+    ),
+    as_json: bool = JSON,
+) -> None:
+    """Make the repository of backup.repository or at PLACE, and a password for it."""
+    backups, made = _made(place)
     repository, path = backups.access.shown, backups.access.password_file
+    first = backups.create() if place else None
     if as_json:
-        print_json({"repository": repository, "password_file": str(path), "password_made": made})
+        backup = {"backup": first.id, "complete": first.is_complete} if first else {}
+        print_json({"repository": repository, "password_file": str(path), "password_made": made, **backup})
+        _end(first)
         return
     print(f"The repository {repository} is ready.")
     # Also of one that was there: who was killed between the two steps does not know it yet.
@@ -65,7 +72,12 @@ def init(as_json: bool = JSON) -> None:
     print(
         "without it the backups cannot be read, and no backup contains it. `parachute backup kit` shows a page with it."
     )
-    print_note("`parachute backup create` makes a backup; `parachute service install` makes one each night.")
+    if first:
+        _print_created(first)
+    else:
+        print_note("`parachute backup create` makes a backup.")
+    print_note("`parachute service install` makes one each night.")
+    _end(first)
 
 
 def create(as_json: bool = JSON) -> None:
@@ -77,8 +89,7 @@ def create(as_json: bool = JSON) -> None:
         print_json(_plain({**found, "removed": made.removed, "not_removed": made.not_removed}))
     else:
         _print_created(made)
-    if not made.is_complete:
-        raise typer.Exit(INCOMPLETE)
+    _end(made)
 
 
 def list_(as_json: bool = JSON) -> None:
@@ -236,6 +247,21 @@ def _backups() -> "Backups":
     from parachute.cli.backup import Backups
 
     return Backups()
+
+
+def _end(made: "Created | None") -> None:
+    if made and not made.is_complete:
+        raise typer.Exit(INCOMPLETE)
+
+
+def _made(place: str | None) -> tuple["Backups", bool]:
+    # pydantic
+    from parachute.cli.backup import Backups
+
+    if place:
+        return Backups.at(place)
+    backups = Backups()
+    return backups, backups.init()
 
 
 def _plain(value: Any) -> Any:

@@ -136,19 +136,26 @@ app = group(list_, search, show, rename, permit, end, archive, unarchive, delete
 
 def _list(search: str, archived: bool, workspace: str, limit: int, as_json: bool) -> None:
     query: dict[str, str | bool | None] = {"search": search, "archived": archived or None, "workspaceId": workspace}
+    query["folded"] = True
     print_rows(
         Api.find().get("/api/chat", limit=limit, **query)["sessions"],
         as_json,
         ["Id", "Title", "Updated", "Messages", "Trust"],
         lambda session: (
             short(session["id"]),
-            f"{session.get('title') or ''}{by_meaning(session)}",
+            f"{session.get('title') or ''}{_versions(session)}{by_meaning(session)}",
             local(session.get("updatedAt"), ""),
             str(session.get("messageCount") or 0),
             session.get("trustLevel") or "",
         ),
         f'Nothing found for "{search}".' if search else "No conversation matches.",
     )
+
+
+def _versions(session: dict[str, Any]) -> str:
+    """The number of versions for which a line stands."""
+    older = session.get("versions")
+    return f" ({counted(len(older) + 1, 'version')})" if older else ""
 
 
 def _found(typed: str) -> tuple[Api, str, str]:

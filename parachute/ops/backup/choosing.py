@@ -34,6 +34,11 @@ async def make_repository(home: Home, jobs: BackupJobs, repository: str, variabl
     await _chosen(jobs, lambda: _choose(home, create.make, variables, place=repository, is_new=True))
 
 
+def make_at(home: Home, repository: str) -> bool:
+    """Make a repository there, as `make_repository` does where no server is asked; whether a password was made."""
+    return _choose(home, create.make, {}, place=repository, is_new=True)
+
+
 async def open_repository(
     home: Home, jobs: BackupJobs, repository: str, password: str, variables: Mapping[str, str]
 ) -> None:

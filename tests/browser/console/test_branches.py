@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.console.conftest import MakePerson, at_both_sizes
-from tests.browser.console.people import Person
+from tests.browser.console.people import DESKTOP, Person
 from tests.browser.console.test_chat import PICTURE, say
 from tests.support.gate import Gate
 from tests.support.messages_api import MessagesAPI
@@ -64,6 +64,41 @@ def test_an_edited_message_is_a_version_with_a_way_back(person: Person, model: M
     page.go_back()
     page.go_back()
     asked(page, "Alpha", "Beta", "Gamma")
+
+
+def test_a_family_is_one_line_that_leads_to_the_newest(make_person: MakePerson, model: MessagesAPI) -> None:
+    model.script(text("Of gneiss."), text("Of shale."))
+    page = make_person(DESKTOP).open("chat")
+    talk(page, "Quarrymen")
+    first = page.url
+    edit(page, 0, "Quarrywomen")
+    answers(page, "Of shale.")
+    second = page.url.partition("?")[0]
+    beside = page.get_by_role("complementary", name="Conversations")
+    line = beside.get_by_role("link").filter(has_text="2 versions")
+    expect(line).to_have_count(1)
+    expect(line).to_have_attribute("aria-current", "page")
+    page.goto(first)
+    answers(page, "Of gneiss.")
+    # It is a version of what the line stands for.
+    expect(line).to_have_attribute("aria-current", "page")
+    line.click()
+    answers(page, "Of shale.")
+    for word, address in (("gneiss", first), ("shale", second)):
+        beside.get_by_label("Search conversations").fill(word)
+        found = beside.get_by_role("link").filter(has_text=f"Of {word}.")
+        expect(found).to_have_count(1)
+        found.click()
+        expect(page).to_have_url(re.compile(re.escape(address.rpartition("/")[2])))
+    beside.get_by_label("Search conversations").fill("")
+    beside.get_by_role("listitem").filter(has_text="2 versions").get_by_role(
+        "button", name=re.compile("^Actions for")
+    ).click()
+    page.get_by_role("dialog").get_by_role("button", name="Archive").click()
+    expect(line).to_have_count(0)
+    expect(beside.get_by_role("link").filter(has_text="Quarry")).to_have_count(0)
+    page.get_by_role("button", name="Undo").click()
+    expect(line).to_have_count(1)
 
 
 def test_a_draft_of_an_edit_stays(person: Person) -> None:

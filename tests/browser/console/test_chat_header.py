@@ -73,6 +73,17 @@ def test_a_conversation_begins_with_what_its_header_says(person: Person, house: 
         expect(setting(page, name)).to_contain_text(value)
 
 
+def test_a_conversation_says_where_it_works_and_why_that_stays(person: Person, house: Household) -> None:
+    session = house.say("Begin.", text("Begun."), workspaceId="boat")
+    page = person.open(f"chat/{session}")
+    setting(page, "Folder").get_by_role("button").click()
+    shown = page.get_by_role("dialog", name="Folder")
+    expect(shown).to_contain_text("Projects/boat. A conversation stays in the folder in which it began.")
+    shown.get_by_role("button", name="New conversation").click()
+    expect(page).to_have_url(re.compile("#/chat$"))
+    expect(setting(page, "Folder").get_by_role("button")).to_be_visible()
+
+
 def test_what_a_conversation_has_is_changed_by_a_tap(person: Person, house: Household) -> None:
     session = house.say("Begin.", text("Begun."))
     page = person.open(f"chat/{session}")
@@ -117,11 +128,22 @@ def test_a_workspace_with_full_rights_is_asked_about_as_well(person: Person, hou
     pick(page, "Rights", "In a sandbox")
     session = house.ask("GET", f"/api/chat/{say(page, 'Hello.')}")
     assert (session["workspaceId"], session["trustLevel"]) == ("forge", "sandboxed")
+    page.goto(f"{page.url.partition('#')[0]}#/chat")
+    offered = page.get_by_role("group", name="Workspace").get_by_role("button", name="Forge")
+    offered.click()
+    sure.get_by_role("button", name="Cancel").click()
+    expect(offered).to_have_attribute("aria-pressed", "false")
+    offered.click()
+    sure.get_by_role("button", name="Give it my rights").click()
+    expect(offered).to_have_attribute("aria-pressed", "true")
+    expect(setting(page, "Rights")).to_contain_text("With your own rights")
+    offered.click()
+    expect(setting(page, "Rights")).to_contain_text("In a sandbox")
 
 
 def test_who_may_only_read_or_chat_gives_no_rights(make_person: MakePerson, house: Household) -> None:
     session = house.say("Begin.", text("Begun."))
-    for scopes, count in ((["chat:write"], 2), (["chat:read"], 0)):
+    for scopes, count in ((["chat:write"], 3), (["chat:read"], 0)):
         page = make_person(DESKTOP, scopes=scopes).open(f"chat/{session}")
         expect(setting(page, "Rights")).to_be_visible()
         expect(setting(page, "Rights").get_by_role("button")).to_have_count(0)

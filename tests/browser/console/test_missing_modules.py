@@ -36,6 +36,21 @@ def test_a_module_is_installed_after_its_consent_was_read(
     person.problems[:] = [problem for problem in person.problems if "409" not in problem]
 
 
+def test_the_search_over_everything_asks_no_module_that_is_not_there(
+    make_person: MakePerson, computer: Computer
+) -> None:
+    for each in furnishing.call(computer, "GET", "/api/modules")["modules"]:
+        furnishing.call(computer, "DELETE", f"/api/modules/{each['name']}")
+    page = make_person(PHONE).open("chat")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.locator(".bar").get_by_role("button", name="Search").click()
+    with page.expect_request("**/api/files/search?*"):
+        page.get_by_role("combobox", name="Search, or type what to do").fill("zyzzyva")
+    expect(page.get_by_text("Nothing found for “zyzzyva”.")).to_be_visible()
+    assert not [url for url in asked if "/api/brain" in url or "/api/daily" in url]
+
+
 def test_who_may_not_install_is_told_who_may(make_person: MakePerson, computer: Computer) -> None:
     modules = furnishing.call(computer, "GET", "/api/modules")["modules"]
     if any(each["name"] == "daily" for each in modules):

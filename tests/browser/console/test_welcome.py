@@ -91,25 +91,21 @@ def test_from_the_code_on_the_screen_to_the_first_conversation(
 
     step(page, "Which model answers?")
     choose_server(page, model)
+    # What is done leads on by itself.
+    step(page, "What should it do?")
     expect(page.get_by_role("status").get_by_text("Hello from the household.")).to_be_visible()
-    expect(page.get_by_label("API key or token")).to_have_value("")
     stored = {"api_key": SECRET, "for": model.url}
     assert json.loads(fresh.home.credentials.read_text()) == stored
     assert violations(page) == []
-    page.get_by_role("link", name="Next", exact=True).click()
-
-    step(page, "What should it do?")
     page.get_by_text("What Daily may do").click()
     expect(page.get_by_text("Read and write: Daily/**")).to_be_visible()
     page.get_by_role("switch", name="Chat").uncheck()
     page.get_by_role("button", name="Agree and install all 3").click()
+    step(page, "Connect your phone")
+    page.get_by_role("navigation", name="Steps").get_by_role("link", name="Modules").click()
     expect(page.get_by_text("installed", exact=True)).to_have_count(3)
-    page.get_by_role("switch", name="Chat").check()
-    page.get_by_role("button", name="Agree and install it").click()
-    expect(page.get_by_text("installed", exact=True)).to_have_count(4)
     assert violations(page) == []
-    page.get_by_role("link", name="Next", exact=True).click()
-
+    page.get_by_role("button", name="Agree and install it").click()
     step(page, "Connect your phone")
     expect(page.get_by_role("button", name="Connect a phone")).to_be_visible()
     page.get_by_text("The Parachute app, or a program, instead").click()
@@ -137,13 +133,8 @@ def test_from_the_code_on_the_screen_to_the_first_conversation(
     page.get_by_label("Password on the sheet").fill(password)
     page.get_by_role("button", name="Open the backups with it").click()
     expect(page.get_by_text("Your backups are protected")).to_be_visible()
-    page.get_by_role("button", name="Make the first backup now").click()
     expect(page.get_by_text("The backup is complete.")).to_be_visible()
-    page.get_by_role("link", name="Next", exact=True).click()
-
-    step(page, "All set")
-    expect(page.get_by_role("main").get_by_text("done", exact=True)).to_have_count(3)
-    assert violations(page) == []
+    expect(page.get_by_role("navigation", name="Steps").get_by_text("done", exact=True)).to_have_count(3)
     page.get_by_role("button", name="Finish").click()
     expect(page.get_by_label("Message", exact=True)).to_be_visible()
 
@@ -210,9 +201,6 @@ def test_by_keyboard_and_what_goes_wrong_is_said(fresh: Computer, browser: Brows
     page = person.page
     page.goto(invitation(fresh)["link"])
     step(page, "Welcome")
-    page.get_by_role("link", name="Set up a new computer").focus()
-    page.keyboard.press("Enter")
-    step(page, "Which model answers?")
     expect(page.get_by_label("Where the model runs")).to_have_value("offline")
     page.get_by_label("Where the model runs").select_option("anthropic")
     page.get_by_label("API key or token").fill("not-of-anthropic")
@@ -229,7 +217,7 @@ def test_by_keyboard_and_what_goes_wrong_is_said(fresh: Computer, browser: Brows
     )
     step(page, "What should it do?")
     page.go_back()
-    step(page, "Which model answers?")
+    step(page, "Welcome")
     person.context.close()
 
 
@@ -262,7 +250,7 @@ def test_while_it_lasts_its_key_confirms_and_afterwards_somebody_has_to(
     page.goto(f"{fresh.url}/#/welcome/model")
     choose_server(page, model)
     expect(page.get_by_text("It works.")).to_be_visible()
-    page.goto(f"{fresh.url}/#/welcome/end")
+    page.goto(f"{fresh.url}/#/welcome/backup")
     page.get_by_role("button", name="Finish").click()
     expect(page.get_by_label("Message", exact=True)).to_be_visible()
     fresh.kill_core()
@@ -283,7 +271,7 @@ def test_it_fits_and_can_be_read_in_german(
     person = Person(browser, furnished, size, color_scheme=scheme, locale="de-DE", bypass_csp=True)
     page = person.sign_in()
     step(page, "Willkommen")
-    for place in ("welcome", "welcome/model", "welcome/phone", "welcome/backup", "welcome/restore", "welcome/end"):
+    for place in ("welcome", "welcome/model", "welcome/phone", "welcome/backup", "welcome/restore"):
         person.open(place)
         assert page.evaluate("document.documentElement.scrollWidth") <= size["viewport"]["width"], place
         assert violations(page) == [], place

@@ -194,6 +194,30 @@ async def test_attachments_of_every_type(server: Server, api: MessagesAPI) -> No
             assert (await client.get(f"{address}/{name}")).status_code in (400, 404, 422), name
 
 
+async def test_files_may_go_without_words(server: Server, api: MessagesAPI) -> None:
+    api.script(text("A heron."), text("Two herons."), text("Still herons."))
+    files = [attached("heron.png", "image", "image/png", PICTURE)]
+    async with server.client() as client:
+        session = session_of(await answered(client, "", attachments=files))
+        await answered(client, " \n", session, attachments=files)
+        shown = (await client.get(f"/api/chat/{session}")).json()
+        asked = [each for each in shown["messages"] if each["role"] == "user"]
+        assert [(each["said"], each["attachments"]) for each in asked] == [("", ["heron.png"]), ("", ["heron-2.png"])]
+        assert shown["title"] == "heron.png"
+        sent = api.conversation[-1].body["messages"]
+        assert [block["type"] for block in sent[0]["content"]].count("image") == 1
+        assert not [block for message in sent for block in message["content"] if block.get("text") == ""]
+        # Somebody who writes what stands for a file has written it.
+        again = await answered(client, "[Attached: heron.png]", session, attachments=files)
+        assert again.of_type("done")
+        said = (await client.get(f"/api/chat/{session}")).json()["messages"][-2]["said"]
+        assert said == "[Attached: heron.png]"
+        for nothing in ([], [{"fileName": "no.txt", "type": "text"}]):
+            refused = await client.post("/api/chat", json={"message": " ", "attachments": nothing})
+            assert refused.status_code == 422
+            assert "message" in refused.json()["detail"]
+
+
 @pytest.mark.parametrize(
     ("change", "mention"),
     [

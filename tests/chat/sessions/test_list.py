@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from parachute.chat.sessions.models import BRANCH
 from parachute.chat.sessions.reindexing import Reindexing
 from tests.contract.dart import check
 from tests.contract.sessions import SessionList
@@ -272,3 +273,52 @@ async def test_a_search_shows_the_newest_place_of_its_words(searchable: SessionS
     # A title is shown already.
     assert await passages("never", passages=True) == [None]
     assert await passages("kettle") == [None]
+
+
+async def add_family(storage: SessionStorage) -> None:
+    """Two conversations, the older one with two branches."""
+    branch = {"family": "first", "replaced": "m1", "message": "m2"}
+    for day, name in enumerate(("first", "other", "second", "third"), 1):
+        kept = {BRANCH: branch} if name in ("second", "third") else {}
+        await storage.add(name, at=f"2026-01-{day:02}T00:00:00.000Z", metadata=kept)
+
+
+async def test_a_family_of_branches_is_one_line_where_that_is_wanted(storage: SessionStorage) -> None:
+    await add_family(storage)
+
+    async def lines(**query: Any) -> list[tuple[str, list[str] | None]]:
+        _, body = await storage.service.listing.page(folded=True, **query)
+        return [(each["id"], each.get("versions")) for each in json.loads(body)["sessions"]]
+
+    assert await listed(storage) == ["third", "second", "other", "first"], "an app has all of them"
+    assert await lines() == [("third", ["second", "first"]), ("other", None)]
+    assert await lines(limit=1) == [("third", ["second", "first"])]
+    assert await lines(offset=1) == [("other", None)]
+    assert await lines(offset=2) == []
+    # What was said last is the newest.
+    await storage.service.record_turn("first", texts=[("user", "Once more.")], mode="sandboxed")
+    assert await lines() == [("first", ["third", "second"]), ("other", None)]
+    for name in ("second", "third"):
+        await storage.service.pin(name, True)
+    assert await lines(pinned=True) == [("third", ["second"])]
+    await storage.service.archive("first", True)
+    assert await lines() == [("third", ["second"]), ("other", None)]
+    assert await lines(archived=True) == [("first", None)]
+    await storage.service.delete("third")
+    assert await lines() == [("second", None), ("other", None)]
+
+
+async def test_a_search_finds_the_branch_that_has_the_words(storage: SessionStorage) -> None:
+    await add_family(storage)
+    for name, said in (("first", "kettle"), ("second", "pot"), ("third", "pan")):
+        await storage.service.record_turn(name, texts=[("user", f"shared {said}")], mode="sandboxed")
+    for search, expected in (("kettle", "first"), ("pot", "second"), ("shared", "third")):
+        assert await listed(storage, search=search, folded=True) == [expected]
+    assert await listed(storage, search="shared", folded=True, offset=1) == []
+    assert await listed(storage, search="shared") == ["third", "second", "first"]
+
+
+async def test_a_family_from_elsewhere_that_is_no_family_hides_nothing(storage: SessionStorage) -> None:
+    for name, branch in (("one", 7), ("two", {"family": 7}), ("three", {"family": "gone"}), ("four", {"family": []})):
+        await storage.add(name, metadata={BRANCH: branch})
+    assert len(await listed(storage, folded=True)) == 4

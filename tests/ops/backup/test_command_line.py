@@ -39,6 +39,19 @@ def parachute(
     return ended.stdout, ended.stderr
 
 
+def test_one_command_names_a_place_and_makes_the_first_backup(installation: Installation, tmp_path: Path) -> None:
+    place = tmp_path / "another disk" / "backups"
+    before = installation.home.joinpath("config.yaml").read_text()
+    assert "There is no folder" in parachute(installation, "backup", "init", str(place), code=1)[1]
+    assert installation.home.joinpath("config.yaml").read_text() == before
+    place.parent.mkdir()
+    made = json.loads(parachute(installation, "backup", "init", str(place), "--json")[0])
+    assert (made["repository"], made["complete"]) == (str(place), True)
+    (listed,) = json.loads(parachute(installation, "backup", "list", "--json")[0])
+    assert listed["id"] == made["backup"]
+    assert "already" in parachute(installation, "backup", "init", str(place), code=1)[1]
+
+
 def test_from_nothing_to_a_restored_vault(installation: Installation) -> None:
     installation.access.password_file.unlink()
     for path in sorted(installation.repository_folder.rglob("*"), reverse=True):

@@ -71,15 +71,15 @@ type Source = (words: string, signal: AbortSignal) => Promise<Found[]>;
 export function sources(): Partial<Record<Group, Source>> {
   return {
     ...(may("chat") && { conversations }),
-    ...(may("daily") && { journal }),
-    ...(may("brain") && { knowledge }),
+    ...(may("daily") && { journal: ofModule("daily", journal) }),
+    ...(may("brain") && { knowledge: ofModule("brain", knowledge) }),
     ...(may("vault") && { files }),
     ...(may("*", "admin") && { settings }),
   };
 }
 
 async function conversations(words: string, signal: AbortSignal): Promise<Found[]> {
-  const query = { limit: MOST, search: words || undefined, passages: words ? true : undefined };
+  const query = { limit: MOST, search: words || undefined, passages: words ? true : undefined, folded: true };
   const { sessions } = await api.get("/api/chat", { query, signal });
   return sessions.map((session) => ({
     id: `conversation-${session.id}`,
@@ -134,10 +134,25 @@ async function files(words: string, signal: AbortSignal): Promise<Found[]> {
 }
 
 let settingsOfComputer: Promise<{ settings: { name: string; description: string }[] }> | undefined;
+let modulesOfComputer: Promise<{ modules: { name: string; state: string }[] }> | undefined;
 
-/** Forget the settings that were read: they may be others when the search is opened again. */
-export function forgetSettings(): void {
+/** Forget what was read of the computer: it may be otherwise when the search is opened again. */
+export function forgetComputer(): void {
   settingsOfComputer = undefined;
+  modulesOfComputer = undefined;
+}
+
+/** A search of a module, which is not asked where the module is not there; who may not read which there are asks it. */
+function ofModule(name: string, source: Source): Source {
+  return async (words, signal) => {
+    if (!may("modules")) return source(words, signal);
+    modulesOfComputer ??= api.get<{ modules: { name: string; state: string }[] }>("/api/modules").catch((error: unknown) => {
+      modulesOfComputer = undefined;
+      throw error;
+    });
+    const { modules } = await modulesOfComputer;
+    return modules.some((each) => each.name === name && each.state === "ready") ? source(words, signal) : [];
+  };
 }
 
 async function settings(words: string): Promise<Found[]> {

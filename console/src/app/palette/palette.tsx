@@ -5,7 +5,7 @@ import { Dialog } from "~/components/dialog";
 import { Icon } from "~/components/icons";
 import { useId } from "~/components/ids";
 import { attempt } from "~/state/toasts";
-import { FIRST, forgetSettings, type Found, type Group, GROUPS, local, sources } from "./found";
+import { FIRST, forgetComputer, type Found, type Group, GROUPS, local, sources } from "./found";
 import { opened, typedAhead } from "./open";
 import { t } from "./texts";
 
@@ -20,7 +20,7 @@ export default function Palette() {
   const { answers, silent, isSearching } = useAnswers(words.trim());
   const id = useId();
   const list = useRef<HTMLDivElement>(null);
-  useEffect(() => forgetSettings, []);
+  useEffect(() => forgetComputer, []);
   const groups = (words.trim() ? GROUPS : FIRST).map((group) => [group, answers[group] ?? []] as const).filter(([, found]) => found.length > 0);
   const all = groups.flatMap(([, found]) => found);
   const chosen = all.find((each) => each.id === active) ?? all[0];

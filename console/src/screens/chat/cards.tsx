@@ -30,19 +30,21 @@ interface Props {
 export function Cards({ conversation, turns, messages, place }: Props) {
   const turn = endingAt(turns, messages, place);
   if (!turn || !conversation.id) return null;
-  const isNewest = place === messages.length - 1 && !conversation.isRunning.value && may("chat", "write");
-  return <TurnCards session={conversation.id} turn={turn} turns={turns} onSend={isNewest ? (text) => conversation.send(text) : undefined} />;
+  const isNewest = place === messages.length - 1;
+  const isLast = isNewest && !conversation.isRunning.value && may("chat", "write");
+  return <TurnCards session={conversation.id} turn={turn} turns={turns} isNewest={isNewest} onSend={isLast ? (text) => conversation.send(text) : undefined} />;
 }
 
 interface TurnProps {
   session: string;
   turn: Turn;
   turns: Turns;
+  isNewest: boolean;
   /** Sends a message behind the newest turn. */
   onSend?: (text: string) => unknown;
 }
 
-function TurnCards({ session, turn, turns, onSend }: TurnProps) {
+function TurnCards({ session, turn, turns, isNewest, onSend }: TurnProps) {
   const section = useRef<HTMLElement>(null);
   useKeptFocus(section);
   const { reload } = turns;
@@ -58,7 +60,7 @@ function TurnCards({ session, turn, turns, onSend }: TurnProps) {
   return (
     <section class="cards" aria-label={t("cards")} ref={section} tabIndex={-1}>
       {sets.map((set) => (
-        <ChangeCards key={set.run} session={session} set={set} undo={turn.changes.findLast(({ kind, of }) => kind === "undo" && of === set.run)} reload={reload} />
+        <ChangeCards key={set.run} session={session} set={set} isNewest={isNewest} undo={turn.changes.findLast(({ kind, of }) => kind === "undo" && of === set.run)} reload={reload} />
       ))}
       {hosts.map(([host, item]) => (
         <HostCard key={`${host.workspace}/${host.host}`} host={host} item={item} reload={reload} onSend={onSend} />
@@ -128,15 +130,24 @@ function Card({ icon, kind = "plain", title, actions, children }: CardProps) {
 interface ChangeProps {
   session: string;
   set: Changes;
+  isNewest: boolean;
   /** The newest undo of it that holds. */
   undo: Changes | undefined;
   reload: () => Promise<void>;
 }
 
-function ChangeCards({ session, set, undo, reload }: ChangeProps) {
+/** Most lines of a difference that is shown by itself. */
+const SHORT = 12;
+
+function isShort({ added, removed }: Changes): boolean {
+  // Without any there is no text to compare.
+  return added + removed > 0 && added + removed <= SHORT;
+}
+
+function ChangeCards({ session, set, undo, isNewest, reload }: ChangeProps) {
   return (
     <>
-      {set.total > 0 && <ChangeCard {...{ session, set, undo, reload }} />}
+      {set.total > 0 && <ChangeCard {...{ session, set, undo, isNewest, reload }} />}
       {set.held.length > 0 && (
         <Card icon="warning" kind="warning" title={t("held", { n: set.waiting })}>
           <HeldView session={session} run={set.run} held={set.held} isCut={set.waiting > set.held.length} hash={set.hash} reload={reload} />
@@ -146,11 +157,12 @@ function ChangeCards({ session, set, undo, reload }: ChangeProps) {
   );
 }
 
-function ChangeCard({ session, set, undo, reload }: ChangeProps) {
-  const [isOpen, setOpen] = useState(false);
-  const [isWhole, setWhole] = useState(false);
+function ChangeCard({ session, set, undo, isNewest, reload }: ChangeProps) {
   const only = set.total === 1 ? set.files[0] : undefined;
   const isUndone = set.undone === set.total;
+  // What is short is read without a tap, where it has just been written.
+  const [isOpen, setOpen] = useState(isNewest && only !== undefined && !isUndone && isShort(set));
+  const [isWhole, setWhole] = useState(false);
   const isOwner = may("*", "admin");
   const take = async (run: number, paths?: string[]) => {
     await takeBack(session, run, paths);

@@ -48,9 +48,11 @@ export function Composer({ isRunning, draft, place, onDraft, onSend, onStop }: P
       count.current += found.length;
     });
   };
+  // A picture may say it all.
+  const canBeSent = draft.trim() !== "" || (attachments.length > 0 && !isRunning);
   const submit = async () => {
     const text = draft.trim();
-    if (!text) return;
+    if (!canBeSent) return;
     // What is put into a turn that runs goes without files: they stay for the next one.
     const files = isRunning ? [] : attachments;
     onDraft("");
@@ -141,7 +143,7 @@ export function Composer({ isRunning, draft, place, onDraft, onSend, onStop }: P
         />
         {isRunning && <Button label={t("stop")} icon="stop" iconOnly kind="danger" onPress={onStop} />}
         {(!isRunning || draft.trim()) && (
-          <Button label={isRunning ? t("add") : t("send")} icon="send" iconOnly kind="primary" submit disabled={!draft.trim()} />
+          <Button label={isRunning ? t("add") : t("send")} icon="send" iconOnly kind="primary" submit disabled={!canBeSent} />
         )}
       </div>
     </form>

@@ -3,7 +3,7 @@ import { messages } from "~/text/messages";
 export const t = messages("chat_composer", {
   message: "Message",
   placeholder: "Write a message",
-  placeholder_files: "Write what the files are for",
+  placeholder_files: "Write what the files are for, or send them",
   send: "Send",
   add: "Add to this answer",
   stop: "Stop",

@@ -371,7 +371,7 @@ export class Conversation {
 
   private message(role: "user" | "assistant", text: string): Message {
     this.count += 1;
-    return { key: `own-${this.count}`, role, parts: [{ kind: "text", text }], time: new Date().toISOString() };
+    return { key: `own-${this.count}`, role, parts: text ? [{ kind: "text", text }] : [], time: new Date().toISOString() };
   }
 }
 

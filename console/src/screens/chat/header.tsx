@@ -1,17 +1,20 @@
 /** Workspace, model, rights and folder of a conversation, each changed by one tap, before its first message and later. */
 import { api } from "~/api/client";
 import { Icon, type IconName } from "~/components/icons";
+import { confirm } from "~/components/dialog";
 import { choose } from "~/components/menu";
 import { askText } from "~/components/prompt";
-import { useResource } from "~/state/resource";
+import { go, to } from "~/state/router";
 import { may } from "~/state/session";
 import { attempt } from "~/state/toasts";
 import type { Beginning, Conversation } from "./conversation";
 import { t } from "./header_texts";
+import { begunIn } from "./offered";
 import { type Level, levelOf, mayBecome, type Place } from "./rights";
 
 interface Props {
   conversation: Conversation;
+  workspaces: readonly Place[];
   beginning: Beginning;
   onBeginning: (beginning: Beginning) => void;
 }
@@ -21,8 +24,7 @@ const OTHER = "\0other";
 /** The folder of projects in a vault. */
 const PROJECTS = "Projects";
 
-export function ConversationHeader({ conversation, beginning, onBeginning }: Props) {
-  const workspaces = useResource(async (signal) => (await api.get("/api/workspaces", { signal })).workspaces, "workspaces", ["workspaces"]).value ?? [];
+export function ConversationHeader({ conversation, workspaces, beginning, onBeginning }: Props) {
   const session = conversation.session.value;
   if (conversation.id && !session) return null;
   const now = session && conversation.id ? { ...session, level: session.trustLevel } : { ...beginning, level: levelOf(beginning, workspaces) };
@@ -41,8 +43,7 @@ export function ConversationHeader({ conversation, beginning, onBeginning }: Pro
       ...workspaces.map(({ slug, name }) => entry(slug, name, "workspaces", slug === now.workspaceId)),
     ]);
     if (chosen === undefined || chosen === (now.workspaceId ?? "")) return;
-    const after = { ...beginning, workspaceId: chosen || undefined };
-    if (!conversation.id && !(await mayBecome(levelOf(after, workspaces), now.level))) return;
+    if (!conversation.id) return begunIn(chosen, beginning, workspaces, onBeginning);
     await change({ workspaceId: chosen || undefined }, { workspaceId: chosen });
   };
   const changeModel = async () => {
@@ -86,12 +87,21 @@ export function ConversationHeader({ conversation, beginning, onBeginning }: Pro
       <Chip key="workspace" icon="workspaces" label={t("workspace")} value={workspace?.name ?? now.workspaceId ?? t("no_workspace")} onPress={mayChange && changeWorkspace} />
       <Chip key="model" icon="suggestions" label={t("model")} value={now.model ?? t("default_model")} onPress={mayChange && changeModel} />
       {now.level !== "direct" && rights}
-      {(folder || !conversation.id) && (
-        // Where a conversation works is settled with its first message.
-        <Chip icon="files" label={t("folder")} value={folder ? name(folder) : t("no_folder")} tip={folder ?? undefined} onPress={!conversation.id && mayChange && changeFolder} />
-      )}
+      <Chip
+        icon="files"
+        label={t("folder")}
+        value={folder ? name(folder) : t("no_folder")}
+        tip={conversation.id ? t("folder_stays") : (folder ?? undefined)}
+        onPress={mayChange && (conversation.id ? () => saidWhy(folder) : changeFolder)}
+      />
     </ul>
   );
+}
+
+/** Say where a conversation works, and why that stays: its program and what can be undone are bound to the folder. */
+async function saidWhy(folder: string | null | undefined): Promise<void> {
+  const text = `${folder ?? t("no_folder")}. ${t("folder_stays")}`;
+  if (await confirm(t("folder"), text, t("begin_elsewhere"), "primary")) go(to("chat"));
 }
 
 interface ChipProps {

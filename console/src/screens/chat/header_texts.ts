@@ -16,5 +16,7 @@ export const t = messages("chat_header", {
   no_folder: "No folder",
   other_folder: "Another folder",
   folder_label: "Path in your vault, or from the root of this computer",
+  folder_stays: "A conversation stays in the folder in which it began.",
+  begin_elsewhere: "New conversation",
   choose: "Choose",
 });

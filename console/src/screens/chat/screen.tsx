@@ -14,6 +14,7 @@ import { Find } from "./find";
 import { ConversationHeader } from "./header";
 import { Log, ToEnd } from "./log";
 import { t as named } from "./log_texts";
+import { OfferedWorkspaces } from "./offered";
 import { OptionsDialog } from "./options";
 import { PermissionsDialog } from "./permissions";
 import { PromptDialog } from "./prompt";
@@ -41,6 +42,7 @@ function Opened({ conversation }: { conversation: Conversation }) {
   const [dialog, setDialog] = useState<"options" | "changes" | "prompt" | "permissions">();
   const [isFinding, setFinding] = useState(() => place.value.query.has("find"));
   const foot = useRef<HTMLDivElement>(null);
+  const workspaces = useResource(async (signal) => (await api.get("/api/workspaces", { signal })).workspaces, "workspaces", ["workspaces"]).value ?? [];
   const session = conversation.session.value;
   const isNew = !conversation.id;
   const setDraft = (text: string) => {
@@ -66,7 +68,7 @@ function Opened({ conversation }: { conversation: Conversation }) {
       {!isNew && <Button label={t("changes")} icon="undo" iconOnly kind="quiet" onPress={() => setDialog("changes")} />}
       <Button label={t("options")} icon="settings" iconOnly kind="quiet" onPress={() => setDialog("options")} />
       {!isNew && <LinkButton label={t("new")} icon="plus" iconOnly kind="quiet" href={to("chat")} />}
-      <ConversationHeader conversation={conversation} beginning={beginning} onBeginning={setBeginning} />
+      <ConversationHeader conversation={conversation} workspaces={workspaces} beginning={beginning} onBeginning={setBeginning} />
       {isFinding && !conversation.isLoading.value && <Find conversation={conversation} onClose={() => setFinding(false)} />}
     </>
   );
@@ -86,6 +88,7 @@ function Opened({ conversation }: { conversation: Conversation }) {
       </Page>
       <div class="chat-foot" ref={foot}>
         <ToEnd />
+        {isNew && !conversation.isRunning.value && <OfferedWorkspaces workspaces={workspaces} beginning={beginning} onBeginning={setBeginning} />}
         <Composer
           isRunning={conversation.isRunning.value}
           draft={draft}

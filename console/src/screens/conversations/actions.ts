@@ -7,7 +7,7 @@ import { place, go, to } from "~/state/router";
 import { saveAs } from "~/state/saving";
 import { may } from "~/state/session";
 import { attempt, toast } from "~/state/toasts";
-import type { Session } from "./data";
+import { type Session, versionsOf } from "./data";
 import { t } from "./texts";
 
 type Action = "rename" | "pin" | "unpin" | "archive" | "unarchive" | "end" | "markdown" | "html" | "delete";
@@ -42,6 +42,8 @@ function choices(session: Session, isActive: boolean): Choice<Action>[] {
 async function act(action: Action, session: Session, changed: () => Promise<void>): Promise<void> {
   const params = { session: session.id };
   const title = titleOf(session);
+  // Its line stands for the older versions as well: these would come up in its place.
+  const versions = versionsOf(session);
   switch (action) {
     case "rename": {
       const name = await askText({ title: t("rename"), label: t("name"), value: session.title ?? "", yes: t("save") });
@@ -50,16 +52,16 @@ async function act(action: Action, session: Session, changed: () => Promise<void
       break;
     }
     case "pin":
-      await api.post("/api/chat/{session}/pin", { params });
+      await each(versions, (id) => api.post("/api/chat/{session}/pin", { params: { session: id } }));
       break;
     case "unpin":
-      await api.post("/api/chat/{session}/unpin", { params });
+      await each(versions, (id) => api.post("/api/chat/{session}/unpin", { params: { session: id } }));
       break;
     case "archive":
     case "unarchive": {
-      await put(session.id, action);
+      await put(versions, action);
       const back = action === "archive" ? "unarchive" : "archive";
-      const undo = () => void attempt(() => put(session.id, back).then(changed));
+      const undo = () => void attempt(() => put(versions, back).then(changed));
       toast(t(action === "archive" ? "is_archived" : "is_unarchived", { title }), { action: { label: t("undo"), run: undo } });
       break;
     }
@@ -71,19 +73,25 @@ async function act(action: Action, session: Session, changed: () => Promise<void
     case "html":
       return save(session.id, action);
     case "delete":
-      if (!(await confirm(t("delete_question", { title }), t("delete_text"), t("delete")))) return;
-      if (place.value.screen === "chat" && place.value.rest[0] === session.id) go(to("chat"), { replace: true });
-      await api.delete("/api/chat/{session}", { params });
+      if (!(await confirm(t("delete_question", { title }), t("delete_text", { n: versions.length }), t("delete")))) return;
+      if (place.value.screen === "chat" && versions.includes(place.value.rest[0] ?? "")) go(to("chat"), { replace: true });
+      await each(versions, (id) => api.delete("/api/chat/{session}", { params: { session: id } }));
       toast(t("is_deleted", { title }));
   }
   await changed();
 }
 
-function put(session: string, where: "archive" | "unarchive"): Promise<unknown> {
-  const params = { session };
-  return where === "archive"
-    ? api.post("/api/chat/{session}/archive", { params })
-    : api.post("/api/chat/{session}/unarchive", { params });
+function put(versions: string[], where: "archive" | "unarchive"): Promise<void> {
+  return each(versions, (session) =>
+    where === "archive"
+      ? api.post("/api/chat/{session}/archive", { params: { session } })
+      : api.post("/api/chat/{session}/unarchive", { params: { session } }),
+  );
+}
+
+/** Do it with the oldest first: what is left if one fails is the line that was there. */
+async function each(versions: string[], action: (id: string) => Promise<unknown>): Promise<void> {
+  for (const id of versions.toReversed()) await action(id);
 }
 
 /** Save a conversation as a file; a phone hands it to another app. */

@@ -9,8 +9,9 @@ import { preference } from "~/state/preferences";
 import { useResource } from "~/state/resource";
 import { place, to } from "~/state/router";
 import { may } from "~/state/session";
+import { number } from "~/text/messages";
 import { chooseAction, titleOf } from "./actions";
-import { passageOf, placeOf, type Session, workspaces } from "./data";
+import { passageOf, placeOf, type Session, versionsOf, workspaces } from "./data";
 import { useConversations } from "./listed";
 import { t } from "./texts";
 
@@ -39,7 +40,7 @@ function List() {
   const { page, onTop, isActive, reload, more } = useConversations({ search: settled, workspace: "", archived: false });
   const name = (slug: string) => names.value?.find((each) => each.slug === slug)?.name ?? slug;
   const line = (session: Session) => (
-    <Line key={session.id} session={session} isActive={isActive(session.id)} search={settled} changed={reload} />
+    <Line key={session.id} session={session} isActive={isActive(session)} search={settled} changed={reload} />
   );
   return (
     <>
@@ -84,11 +85,18 @@ function grouped(onTop: Session[], sessions: Session[], name: (slug: string) => 
 
 function Line({ session, isActive, search, changed }: { session: Session; isActive: boolean; search: string; changed: () => Promise<void> }) {
   const title = titleOf(session);
-  const isOpen = place.value.rest[0] === session.id;
+  const versions = versionsOf(session);
+  const isOpen = versions.includes(place.value.rest[0] ?? "");
   return (
     <li>
       <a href={placeOf(session, search)} aria-current={isOpen ? "page" : undefined} title={title}>
         <bdi>{title}</bdi>
+        {versions.length > 1 && (
+          <span class="badge" title={t("versions", { n: versions.length })}>
+            <span aria-hidden="true">{number(versions.length)}</span>
+            <span class="visually-hidden">{t("versions", { n: versions.length })}</span>
+          </span>
+        )}
         {isActive && <span class="spinner" role="img" aria-label={t("active")} />}
         {passageOf(session) && <small>{passageOf(session)}</small>}
       </a>

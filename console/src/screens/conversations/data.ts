@@ -23,7 +23,7 @@ const MOST_PINNED = 100;
 async function fetched({ search, workspace, archived }: Shown, offset: number, limit: number, signal?: AbortSignal): Promise<Session[]> {
   // A single letter finds too much to be asked for.
   const words = search.trim().length > 1 ? search.trim() : undefined;
-  const query = { limit, offset, archived: archived || undefined, workspaceId: workspace, search: words, passages: words && true };
+  const query = { limit, offset, archived: archived || undefined, workspaceId: workspace, search: words, passages: words && true, folded: true };
   return (await api.get("/api/chat", { query, signal })).sessions;
 }
 
@@ -44,12 +44,17 @@ export async function further(shown: Shown, page: Page): Promise<Page> {
 
 /** Conversations that are kept on top. */
 export async function pinned(workspace: string, signal: AbortSignal): Promise<Session[]> {
-  return (await api.get("/api/chat", { query: { pinned: true, workspaceId: workspace, limit: MOST_PINNED }, signal })).sessions;
+  return (await api.get("/api/chat", { query: { pinned: true, workspaceId: workspace, limit: MOST_PINNED, folded: true }, signal })).sessions;
 }
 
 /** The address of a conversation, at the place that has the words by which it was found. */
 export function placeOf(session: Session, search: string): string {
   return to("chat", [session.id], session.passage ? { find: search.trim() } : {});
+}
+
+/** The conversation and the older versions of it for which its line stands. */
+export function versionsOf({ id, versions }: Session): string[] {
+  return [id, ...(versions ?? [])];
 }
 
 /** The words of the place that a search has found; none where the title says the same. */

@@ -3,7 +3,7 @@ import { Button } from "~/components/button";
 import { Ago, Badge, Row } from "~/components/layout";
 import { platformName } from "~/text/platforms";
 import { chooseAction, titleOf } from "./actions";
-import { passageOf, placeOf, type Session } from "./data";
+import { passageOf, placeOf, type Session, versionsOf } from "./data";
 import { t } from "./texts";
 
 interface Props {
@@ -23,6 +23,7 @@ export function Line({ session, workspace, isActive, search, onChange }: Props) 
       href={placeOf(session, search)}
       badges={
         <>
+          {session.versions && <Badge text={t("versions", { n: versionsOf(session).length })} />}
           {session.pinned && <Badge text={t("pinned")} />}
           {isActive && <Badge text={t("active")} kind="accent" />}
           {session.trustLevel === "direct" && <Badge text={t("direct")} kind="warning" />}

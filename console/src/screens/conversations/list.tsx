@@ -37,7 +37,7 @@ export function List() {
       key={session.id}
       session={session}
       workspace={session.workspaceId ? (names.get(session.workspaceId) ?? session.workspaceId) : undefined}
-      isActive={isActive(session.id)}
+      isActive={isActive(session)}
       search={settled}
       onChange={reload}
     />

@@ -1,7 +1,7 @@
 /** Conversations that a list shows: those on top, a page of the others, and more of them on demand. */
 import { useRef } from "preact/hooks";
 import { useResource } from "~/state/resource";
-import { answering, further, newest, PAGE, pinned, type Shown } from "./data";
+import { answering, further, newest, PAGE, pinned, type Session, type Shown, versionsOf } from "./data";
 
 export function useConversations(shown: Shown) {
   const key = JSON.stringify(shown);
@@ -13,7 +13,7 @@ export function useConversations(shown: Shown) {
   return {
     page,
     onTop: shown.search || shown.archived ? [] : (onTop.value ?? []),
-    isActive: (id: string) => active.value?.has(id) ?? false,
+    isActive: (session: Session) => versionsOf(session).some((id) => active.value?.has(id)),
     reload: async () => void (await Promise.all([page.reload(), onTop.reload()])),
     more: async () => {
       if (!page.value) return;

@@ -19,6 +19,8 @@ export function BackupStep({ known, reload }: StepProps) {
       <Place
         onMade={async () => {
           await attempt(async () => setMade(await readKit()));
+          // Without being asked for: who names a place wants a backup in it.
+          await attempt(() => api.post("/api/backups"));
           await reload();
         }}
       />
@@ -61,28 +63,35 @@ function Place({ onMade }: { onMade: () => Promise<void> }) {
   );
 }
 
+/** The first backup, which begins by itself, and the proof that it can be restored. */
 function First({ backups, reload }: { backups: Backups; reload: () => Promise<void> }) {
+  const { running, problem, create, drill } = backups;
   const begin = async () => {
     await api.post("/api/backups");
     await reload();
   };
+  const prove = async () => {
+    await api.post("/api/backups/drill");
+    await reload();
+  };
   return (
     <div role="status">
-      {backups.running ? (
+      {running ? (
         <Notice>
           <p>
-            {t("backing_up")} <bdi>{said(backups.running.step ?? "")}</bdi>
+            {t(running.kind === "drill" ? "drilling" : "backing_up")} <bdi>{said(running.step ?? "")}</bdi>
           </p>
-          <Progress label={t("backing_up")} />
+          <Progress value={running.part ?? undefined} label={t(running.kind === "drill" ? "drilling" : "backing_up")} />
         </Notice>
-      ) : backups.problem ? (
+      ) : problem ? (
         <Notice kind="danger">
-          <p>{said(backups.problem)}</p>
+          <p>{said(problem)}</p>
           <Button label={t("back_up")} onPress={begin} />
         </Notice>
-      ) : backups.create ? (
-        <Notice kind={backups.create.result === "ok" ? "good" : "warning"}>
-          <p>{t(backups.create.result === "ok" ? "backed_up" : "backed_up_partly")}</p>
+      ) : create ? (
+        <Notice kind={create.result === "ok" ? "good" : "warning"}>
+          <p>{t(create.result === "ok" ? "backed_up" : "backed_up_partly")}</p>
+          {drill?.result === "ok" ? <p>{t("drilled")}</p> : <Button label={t("drill")} onPress={prove} />}
         </Notice>
       ) : (
         <Button label={t("back_up")} kind="primary" onPress={begin} />

@@ -5,18 +5,17 @@ import { Button } from "~/components/button";
 import { Choice, Form, TextField } from "~/components/field";
 import { Notice, Progress } from "~/components/layout";
 import { explain } from "~/text/errors";
-import type { StepProps } from "./models";
+import { answered, type PartProps } from "./models";
 import { t } from "./texts";
 
 type Kind = "anthropic" | "compatible" | "offline";
 type Trial =
   | { is: "asked" | "unnamed" }
-  | { is: "answered"; text: string; model: string }
   | { is: "failed"; error: unknown; isSaved: boolean };
 
 const TOKENS = 60;
 
-export function ModelStep({ known, reload }: StepProps) {
+export function ModelStep({ known, reload, onDone }: PartProps) {
   const { provider, because } = known.setup.provider;
   const [kind, setKind] = useState<Kind>(provider ?? "anthropic");
   const [secret, setSecret] = useState("");
@@ -30,6 +29,7 @@ export function ModelStep({ known, reload }: StepProps) {
     if (trial?.is === "asked") return;
     const { signal } = (running.current = new AbortController());
     setTrial({ is: "asked" });
+    answered.value = undefined;
     let isSaved = false;
     try {
       const server = kind === "compatible" ? { base_url: address.trim(), ...(model.trim() && { model: model.trim() }) } : {};
@@ -39,7 +39,9 @@ export function ModelStep({ known, reload }: StepProps) {
       setSecret("");
       await reload();
       const answer = await api.post("/api/ask", { body: { prompt: t("question"), max_tokens: TOKENS }, signal });
-      setTrial({ is: "answered", text: answer.text, model: answer.model });
+      answered.value = { text: answer.text, model: answer.model };
+      setTrial(undefined);
+      onDone();
     } catch (error) {
       if (error instanceof ApiError && error.key === "no_model" && !offered.length) return choose(error);
       setTrial(signal.aborted ? undefined : { is: "failed", error, isSaved });
@@ -104,14 +106,6 @@ export function ModelStep({ known, reload }: StepProps) {
         {trial?.is === "unnamed" && (
           <Notice>
             <p>{t("choose_model")}</p>
-          </Notice>
-        )}
-        {trial?.is === "answered" && (
-          <Notice kind="good">
-            <p>{t("answers", { model: trial.model })}</p>
-            <p>
-              <bdi>{trial.text}</bdi>
-            </p>
           </Notice>
         )}
         {trial?.is === "failed" && (

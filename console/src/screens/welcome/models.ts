@@ -1,4 +1,5 @@
 /** State of a computer during set-up, and the steps of set-up. */
+import { signal } from "@preact/signals";
 import { api, type Schema } from "~/api/client";
 import { type Resource, useResource } from "~/state/resource";
 
@@ -6,15 +7,7 @@ export const STEPS = ["model", "modules", "phone", "backup"] as const;
 
 export type StepName = (typeof STEPS)[number];
 
-export interface Backups {
-  configured: boolean;
-  repository: string | null;
-  protected: boolean;
-  kit_opened_at: string | null;
-  create: { result: string } | null;
-  running: { kind: string; step: string | null } | null;
-  problem: string | null;
-}
+export type Backups = Schema<"BackupStatus">;
 
 export interface Known {
   setup: Schema<"Setup">;
@@ -30,13 +23,21 @@ export interface StepProps {
   reload: () => Promise<void>;
 }
 
+export interface PartProps extends StepProps {
+  /** All of the step is done: the next one is shown. */
+  onDone: () => void;
+}
+
+/** The answer of the model that was tried last. */
+export const answered = signal<{ model: string; text: string } | undefined>(undefined);
+
 async function load(signal: AbortSignal): Promise<Known> {
   const [setup, { modules }, { sessions }, { keys }, backups] = await Promise.all([
     api.get("/api/setup", { signal }),
     api.get("/api/modules", { signal }),
     api.get("/api/pairing/sessions", { signal }),
     api.get("/api/auth/keys", { signal }),
-    api.get<Backups>("/api/backups", { signal }),
+    api.get("/api/backups", { signal }),
   ]);
   const devices = [
     ...sessions.filter(({ is_elsewhere: isElsewhere }) => isElsewhere).map(({ name }) => name),

@@ -8,7 +8,7 @@ import type { Offer } from "~/components/with_module";
 import { useResource } from "~/state/resource";
 import { explain } from "~/text/errors";
 import { said } from "~/text/server_sentences";
-import { type StepProps, titleOf } from "./models";
+import { type PartProps, titleOf } from "./models";
 import { t } from "./texts";
 
 interface Installing {
@@ -17,7 +17,7 @@ interface Installing {
   all: number;
 }
 
-export function ModulesStep({ reload }: StepProps) {
+export function ModulesStep({ reload, onDone }: PartProps) {
   // What may be agreed to is asked for once: each look stages every module.
   const offers = useResource((signal) => api.get<{ modules: Offer[] }>("/api/modules/official", { signal }), "official");
   return (
@@ -29,13 +29,20 @@ export function ModulesStep({ reload }: StepProps) {
             await offers.reload();
             await reload();
           }}
+          onDone={onDone}
         />
       )}
     </Loaded>
   );
 }
 
-function Offers({ offers, reload }: { offers: Offer[]; reload: () => Promise<void> }) {
+interface OffersProps {
+  offers: Offer[];
+  reload: () => Promise<void>;
+  onDone: () => void;
+}
+
+function Offers({ offers, reload, onDone }: OffersProps) {
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
   const [now, setNow] = useState<Installing>();
   const [error, setError] = useState<unknown>();
@@ -50,17 +57,23 @@ function Offers({ offers, reload }: { offers: Offer[]; reload: () => Promise<voi
   const install = async () => {
     isStopped.current = false;
     setError(undefined);
+    let isWhole = true;
     try {
       for (const [done, { name, source, hash }] of wanted.entries()) {
-        if (isStopped.current) break;
+        if (isStopped.current) {
+          isWhole = false;
+          break;
+        }
         setNow({ name, done, all: wanted.length });
         await api.post("/api/modules/install", { body: { source, hash } });
       }
     } catch (problem) {
+      isWhole = false;
       setError(problem);
     }
     await reload();
     setNow(undefined);
+    if (isWhole) onDone();
   };
   return (
     <>

@@ -1,20 +1,20 @@
 import type { ComponentType } from "preact";
-import { LinkButton } from "~/components/button";
+import { Button, LinkButton } from "~/components/button";
 import { Icon } from "~/components/icons";
-import { Loaded, Page } from "~/components/layout";
+import { Loaded, Notice, Page } from "~/components/layout";
 import type { ScreenProps } from "~/screens";
 import { to } from "~/state/router";
 import { BackupStep } from "./backup";
-import { End } from "./end";
-import { isDone, type Known, STEPS, type StepName, type StepProps, useKnown } from "./models";
+import { answered, isDone, type Known, type PartProps, STEPS, type StepName, type StepProps, useKnown } from "./models";
 import { ModelStep } from "./model";
 import { ModulesStep } from "./modules";
 import { PhoneStep } from "./phone";
 import { Restore } from "./restore";
 import { Start } from "./start";
 import { t } from "./texts";
+import { finish, goOn } from "./ways";
 
-const PARTS: Record<StepName, ComponentType<StepProps>> = {
+const PARTS: Record<StepName, ComponentType<PartProps>> = {
   model: ModelStep,
   modules: ModulesStep,
   phone: PhoneStep,
@@ -35,14 +35,10 @@ export default function Welcome({ rest }: ScreenProps) {
       </Page>
     );
   }
-  const isPart = name === "restore" || name === "end";
+  const isRestore = name === "restore";
   return (
-    <Page key={name} title={t(isPart ? name : "title")} back={isPart ? to("welcome", name === "end" ? ["backup"] : []) : undefined}>
-      {name === "restore" ? (
-        <Restore />
-      ) : (
-        <Loaded of={found}>{(known) => (name === "end" ? <End known={known} /> : <Start setup={known.setup} />)}</Loaded>
-      )}
+    <Page key={name} title={t(isRestore ? "restore" : "title")} back={isRestore ? to("welcome") : undefined}>
+      {isRestore ? <Restore /> : <Loaded of={found}>{(known) => <Start known={known} reload={found.reload} />}</Loaded>}
     </Page>
   );
 }
@@ -53,17 +49,40 @@ function before(step: StepName): string[] {
 
 function Step({ name, known, reload }: { name: StepName } & StepProps) {
   const Part = PARTS[name];
-  const next = STEPS[STEPS.indexOf(name) + 1] ?? "end";
+  const next = STEPS[STEPS.indexOf(name) + 1];
   const isReady = isDone(name, known);
+  const kind = isReady ? "primary" : "plain";
   return (
     <>
       <Way current={name} known={known} />
+      {name === "modules" && <Answered />}
       <p>{t(`${name}_text`)}</p>
-      <Part known={known} reload={reload} />
+      <Part known={known} reload={reload} onDone={() => goOn(name)} />
       <div class="welcome-next">
-        <LinkButton label={t(isReady ? "next" : "skip")} kind={isReady ? "primary" : "plain"} href={to("welcome", [next])} />
+        {next ? (
+          <LinkButton label={t(isReady ? "next" : "skip")} kind={kind} href={to("welcome", [next])} />
+        ) : (
+          <Button label={t("finish")} kind={kind} onPress={() => finish(!STEPS.every((step) => isDone(step, known)))} />
+        )}
       </div>
     </>
+  );
+}
+
+/** The proof that the model answers, on the screen that follows it by itself. */
+function Answered() {
+  const trial = answered.value;
+  return (
+    <div role="status">
+      {trial && (
+        <Notice kind="good">
+          <p>{t("answers", { model: trial.model })}</p>
+          <p>
+            <bdi>{trial.text}</bdi>
+          </p>
+        </Notice>
+      )}
+    </div>
   );
 }
 

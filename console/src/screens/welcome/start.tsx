@@ -1,21 +1,30 @@
-/** The first choice: a new computer, or what a backup holds. */
+/** The first screen: the model, which is all that a new computer needs, or what a backup holds. */
 import { Button, LinkButton } from "~/components/button";
-import { Facts } from "~/components/layout";
+import { Facts, Section } from "~/components/layout";
 import { to } from "~/state/router";
-import { finish } from "./end";
-import type { Known } from "./models";
+import { isDone, type StepProps } from "./models";
+import { ModelStep } from "./model";
 import { t } from "./texts";
+import { finish, goOn } from "./ways";
 
 const NOWHERE = /^(Etc\/)?(UTC|Universal|Zulu|GMT)$/;
 
-export function Start({ setup }: { setup: Known["setup"] }) {
+export function Start({ known, reload }: StepProps) {
+  const { setup } = known;
+  const isReady = isDone("model", known);
   return (
     <>
       <p>{t("text")}</p>
       <div class="welcome-choices">
         <LinkButton label={t("restore")} icon="archive" href={to("welcome", ["restore"])} />
-        <LinkButton label={t("new")} icon="plus" kind="primary" href={to("welcome", ["model"])} />
       </div>
+      <Section title={t("model")}>
+        <p>{t("model_text")}</p>
+        <ModelStep known={known} reload={reload} onDone={() => goOn("model")} />
+        <div class="welcome-next">
+          <LinkButton label={t(isReady ? "next" : "skip")} href={to("welcome", ["modules"])} />
+        </div>
+      </Section>
       <Facts
         facts={[
           [t("name"), <bdi>{setup.name ?? setup.hostname}</bdi>],
@@ -32,7 +41,7 @@ export function Start({ setup }: { setup: Known["setup"] }) {
         ]}
       />
       <div class="welcome-next">
-        <Button label={t("skip_all")} kind="quiet" onPress={finish} />
+        <Button label={t("skip_all")} kind="quiet" onPress={() => finish(true)} />
       </div>
     </>
   );
