@@ -1,0 +1,86 @@
+"""Reading one opened document in a process of its own, which ends with all that it started when its time is over."""
+
+import asyncio
+import contextlib
+import os
+import signal
+from typing import IO
+
+from parachute.base.errors import Unavailable
+from parachute.files.documents import confinement
+from parachute.files.documents.program.text import LONGEST, REASONS, REFUSED
+from parachute.supervisor.command_runner.children import owned
+
+LARGEST = 256 << 20
+"""Bytes of a document that is read."""
+
+SECONDS = 90.0
+_END_SECONDS = 8.0
+_LARGEST_ANSWER = 4 * LONGEST
+TOO_MUCH = "too_much"
+"""The reason of a document that takes more time, memory or room than one may."""
+
+
+class NotRead(Exception):
+    """A document that has no text for us, by its reason."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+async def read(file: IO[bytes], kind: str, seconds: float = SECONDS) -> str:
+    """Read an opened file as a document of a kind.
+
+    Errors: NotRead, Unavailable where the process cannot be started, which says nothing about the file.
+    """
+    if os.fstat(file.fileno()).st_size > LARGEST:
+        raise NotRead("too_large")
+    process = await asyncio.create_subprocess_exec(
+        *owned(confinement.command(kind)),
+        stdin=file.fileno(),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        cwd="/",
+        env=confinement.environment(),
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    answer = b""
+    try:
+        async with asyncio.timeout(seconds):
+            answer = await _up_to(process.stdout, _LARGEST_ANSWER + 1)
+            code = await process.wait()
+    except TimeoutError:
+        code = None
+    finally:
+        await _end(process)
+    return _text(code, answer)
+
+
+def _text(code: int | None, answer: bytes) -> str:
+    if code == 0 and len(answer) <= _LARGEST_ANSWER:
+        return answer.decode(errors="replace")[:LONGEST].replace("\0", "")
+    if code == REFUSED and (reason := answer.decode(errors="replace")) in REASONS:
+        raise NotRead(reason)
+    if code in (126, 127):  # no program was there
+        raise Unavailable("Documents cannot be read: the program that reads them does not start.", key="reader_missing")
+    raise NotRead(TOO_MUCH)
+
+
+async def _up_to(stream: asyncio.StreamReader, most: int) -> bytes:
+    read = bytearray()
+    while len(read) < most and (piece := await stream.read(min(65536, most - len(read)))):
+        read += piece
+    return bytes(read)
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """End the process and all that it started; its owner is asked first, since it knows them."""
+    for sent in (signal.SIGTERM, signal.SIGKILL):
+        if process.returncode is not None:
+            return
+        with contextlib.suppress(ProcessLookupError, TimeoutError):
+            process.send_signal(sent)
+            async with asyncio.timeout(_END_SECONDS):
+                await process.wait()
