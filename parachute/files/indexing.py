@@ -51,12 +51,12 @@ class Indexing:
 
     @property
     def problem(self) -> str | None:
-        """Why some files are not among those that are searched."""
+        """The reason why some files are not among those that are searched."""
         return self._marks.problem
 
     @property
     def progress(self) -> Progress:
-        """How far reading is."""
+        """The state of reading."""
         total = len(self._marks.texts) + len(self._marks.documents)
         return Progress(total - len(self._waiting), total, self._marks.left_out, self._unreadable)
 
@@ -122,7 +122,7 @@ class Indexing:
             self._reading = asyncio.create_task(self._read_documents(), name="documents of the vault")
 
     async def _looked_through(self) -> tuple[texts.Marks, dict[str, str]]:
-        """What is in the vault, and the keys with marks that the index should have of it."""
+        """The files of the vault, and the keys with marks that the index should have of it."""
         found = await asyncio.to_thread(texts.marks, self._root)
         known = await self._documents.known() if found.documents or self._marks.documents or not self.looked else {}
         wanted, waiting, unreadable = dict(found.texts), {}, {}

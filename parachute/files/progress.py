@@ -10,7 +10,7 @@ _SHOWN = 20
 
 
 class Progress(Struct, frozen=True):
-    """How many files are read, of how many, with what is not: counts by kind, and reasons by the paths of files."""
+    """Number of files that are read, and of all; with the others as counts by kind, and as reasons by their paths."""
 
     read: int
     total: int
@@ -45,7 +45,7 @@ class NotRead(Answer, frozen=True):
 
 
 class ReadFiles(NotRead, frozen=True):
-    """How many files of the vault are searched by what is in them; nothing is known before they were looked through."""
+    """Number of files that are `read`, of those that were `found`; both are 0 before the vault was looked through."""
 
     read: int
     found: int

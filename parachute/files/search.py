@@ -73,7 +73,7 @@ class FileSearch:
 
     @property
     def progress(self) -> Progress:
-        """How far reading is."""
+        """The state of reading."""
         return self._indexing.progress
 
     async def search(self, question: str, limit: int) -> tuple[list[FoundFile], str | None]:

@@ -84,7 +84,7 @@ def _files(place: str, entries: Iterable["os.DirEntry[str]"]) -> Iterator[tuple[
 
 
 def changed_at(mark: str) -> int:
-    """When a file with a mark was changed, in nanoseconds."""
+    """Return the time of the last change of a file with a mark, in nanoseconds."""
     return int(mark.partition("-")[0] or 0)
 
 

@@ -23,7 +23,7 @@ PICTURES = {".png": "picture", ".jpg": "picture", ".jpeg": "picture", ".tif": "p
 ENDINGS = (*KINDS, *PICTURES)
 
 UNITS: dict[str, Unit] = {"pdf": "page", "docx": "page", "odt": "page", "picture": "page", "epub": "chapter"}
-"""What form feeds separate in a kind; in all others newlines are counted."""
+"""The parts of a kind that form feeds separate; in all others newlines are counted."""
 
 
 def kind_of(path: str) -> str | None:

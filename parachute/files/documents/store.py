@@ -1,4 +1,4 @@
-"""What was read of documents, in `~/.parachute/documents`; everything in it may be removed, and is read again."""
+"""Texts of documents, in `~/.parachute/documents`; everything in it may be removed, and is read again."""
 
 import asyncio
 import sqlite3

@@ -28,7 +28,7 @@ REFUSED = 3
 
 
 class Text:
-    """What was read so far."""
+    """The text that was read so far."""
 
     def __init__(self, longest: int = LONGEST) -> None:
         self._parts: list[str] = []
