@@ -40,13 +40,13 @@ def environment() -> dict[str, str]:
     return {**_ENVIRONMENT, "PATH": _search_path()}
 
 
-@cache
 def _confined() -> tuple[str, ...]:
     found = _library_folders()
-    if not shutil.which("bwrap"):
+    program = shutil.which("bwrap")
+    if program is None:
         places = dict.fromkeys(str(Path(folder).parent) for folder in found.values())
         return (sys.executable, "-ISB", "-c", _start(list(places)))
-    arguments = ["bwrap", *ISOLATION, *kernel_files()]
+    arguments = [program, *ISOLATION, *kernel_files()]
     # First, since what follows may lie below them: an interpreter in /tmp.
     for folder, megabytes in (("/tmp", 16), ("/run", 1)):  # noqa: S108 - inside of the sandbox
         arguments += memory_folder(folder, megabytes)

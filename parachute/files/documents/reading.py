@@ -8,7 +8,7 @@ from typing import IO
 
 from parachute.base.errors import Unavailable
 from parachute.files.documents import confinement
-from parachute.files.documents.program.text import LONGEST, REASONS, REFUSED
+from parachute.files.documents.program.text import LONGEST, REASONS, REFUSED, STARTED
 from parachute.supervisor.command_runner.children import owned
 
 LARGEST = 256 << 20
@@ -49,7 +49,7 @@ async def read(file: IO[bytes], kind: str, seconds: float = SECONDS) -> str:
     answer = b""
     try:
         async with asyncio.timeout(seconds):
-            answer = await _up_to(process.stdout, _LARGEST_ANSWER + 1)
+            answer = await _up_to(process.stdout, _LARGEST_ANSWER + 2)
             code = await process.wait()
     except TimeoutError:
         code = None
@@ -59,12 +59,17 @@ async def read(file: IO[bytes], kind: str, seconds: float = SECONDS) -> str:
 
 
 def _text(code: int | None, answer: bytes) -> str:
+    if not answer.startswith(STARTED):
+        raise Unavailable(
+            "Documents cannot be read: the program that reads them does not start.",
+            "`parachute doctor sandbox` finds the cause.",
+            key="reader_missing",
+        )
+    answer = answer[len(STARTED) :]
     if code == 0 and len(answer) <= _LARGEST_ANSWER:
         return answer.decode(errors="replace")[:LONGEST].replace("\0", "")
     if code == REFUSED and (reason := answer.decode(errors="replace")) in REASONS:
         raise NotRead(reason)
-    if code in (126, 127):  # no program was there
-        raise Unavailable("Documents cannot be read: the program that reads them does not start.", key="reader_missing")
     raise NotRead(TOO_MUCH)
 
 

@@ -5,7 +5,7 @@ import sys
 from importlib import import_module
 
 from parachute.files.documents.program import limits
-from parachute.files.documents.program.text import REFUSED, Full, Text, Unreadable
+from parachute.files.documents.program.text import REFUSED, STARTED, Full, Text, Unreadable
 
 _KINDS = ("pdf", "docx", "odt", "epub", "html", "mail", "calendar", "picture")
 
@@ -14,6 +14,8 @@ def main() -> int:
     """Read the standard input as a document of a kind, and write its text."""
     kind = sys.argv[1]
     limits.lower()
+    sys.stdout.buffer.write(STARTED)
+    sys.stdout.buffer.flush()
     if kind not in _KINDS:
         return 1
     text, reason = Text(), ""

@@ -23,6 +23,9 @@ class Unreadable(Exception):
 
 
 REASONS = ("damaged", "encrypted", "no_text", "too_large")
+STARTED = b"+"
+"""The first letter of an answer: without it nothing is said about the file."""
+
 REFUSED = 3
 """The exit code of a process that has written one of them instead of a text."""
 
