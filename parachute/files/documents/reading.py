@@ -2,8 +2,10 @@
 
 import asyncio
 import contextlib
+import fcntl
 import os
 import signal
+import sys
 from typing import IO
 
 from parachute.base.errors import Unavailable
@@ -11,12 +13,16 @@ from parachute.files.documents import confinement
 from parachute.files.documents.program.text import LONGEST, REASONS, REFUSED, STARTED
 from parachute.supervisor.command_runner.children import owned
 
-LARGEST = 256 << 20
+LARGEST = 128 << 20
 """Bytes of a document that is read."""
 
 SECONDS = 90.0
 _END_SECONDS = 8.0
 _LARGEST_ANSWER = 4 * LONGEST
+_PIECE = 1 << 20
+_SEALS = (
+    fcntl.F_SEAL_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL if sys.platform == "linux" else 0
+)
 TOO_MUCH = "too_much"
 """The reason of a document that takes more time, memory or room than one may."""
 
@@ -34,17 +40,8 @@ async def read(file: IO[bytes], kind: str, seconds: float = SECONDS) -> str:
 
     Errors: NotRead, Unavailable where the process cannot be started, which says nothing about the file.
     """
-    if os.fstat(file.fileno()).st_size > LARGEST:
-        raise NotRead("too_large")
-    process = await asyncio.create_subprocess_exec(
-        *owned(confinement.command(kind)),
-        stdin=file.fileno(),
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-        cwd="/",
-        env=confinement.environment(),
-        start_new_session=True,
-    )
+    with await asyncio.to_thread(sealed, file) as given:
+        process = await _started(given, kind)
     assert process.stdout is not None
     answer = b""
     try:
@@ -56,6 +53,41 @@ async def read(file: IO[bytes], kind: str, seconds: float = SECONDS) -> str:
     finally:
         await _end(process)
     return _text(code, answer)
+
+
+async def _started(given: IO[bytes], kind: str) -> asyncio.subprocess.Process:
+    return await asyncio.create_subprocess_exec(
+        *owned(confinement.command(kind)),
+        stdin=given.fileno(),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        cwd="/",
+        env=confinement.environment(),
+        start_new_session=True,
+    )
+
+
+def sealed(file: IO[bytes]) -> IO[bytes]:
+    """Return a copy of a file in memory that nobody can change; error: NotRead if it is too large.
+
+    Who has a descriptor of the file itself could open it again for writing, by its name in /proc.
+    """
+    if os.fstat(file.fileno()).st_size > LARGEST:
+        raise NotRead("too_large")
+    if sys.platform != "linux":
+        return os.fdopen(os.dup(file.fileno()), "rb")  # there is no /proc
+    copy = os.fdopen(os.memfd_create("document", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING), "r+b", buffering=0)
+    try:
+        left = LARGEST
+        while left > 0 and (piece := file.read(min(_PIECE, left))):
+            copy.write(piece)
+            left -= len(piece)
+        copy.seek(0)
+        fcntl.fcntl(copy, fcntl.F_ADD_SEALS, _SEALS)
+    except BaseException:
+        copy.close()
+        raise
+    return copy
 
 
 def _text(code: int | None, answer: bytes) -> str:

@@ -1,12 +1,13 @@
 """The process that reads a document: it has nothing but the file, and one that does not start says nothing of a file."""
 
+import os
 import sys
 from pathlib import Path
 
 import pytest
 
 from parachute.files.documents import confinement
-from parachute.files.documents.reading import read
+from parachute.files.documents.reading import read, sealed
 from tests.files.documents.writing import docx, pdf
 from tests.support.errors import raises
 
@@ -42,6 +43,18 @@ async def test_sandbox_that_does_not_start_says_nothing_about_the_file(tmp_path:
     (programs / "bwrap").chmod(0o700)
     with raises("reader_missing"):
         await _read(tmp_path, "docx", docx([[_SAID]]))
+
+
+async def test_what_is_given_cannot_be_changed(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(b"as it was")
+    with file.open("rb") as opened, sealed(opened) as given:
+        assert os.read(given.fileno(), 100) == b"as it was"
+        with pytest.raises(PermissionError):
+            os.pwrite(given.fileno(), b"x", 0)
+        with open(f"/proc/self/fd/{given.fileno()}", "r+b", buffering=0) as again, pytest.raises(PermissionError):
+            again.write(b"x")
+    assert file.read_bytes() == b"as it was"
 
 
 def test_sandbox_has_no_network_and_no_folder_to_write() -> None:
