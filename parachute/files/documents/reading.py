@@ -16,7 +16,9 @@ from parachute.supervisor.command_runner.children import owned
 LARGEST = 128 << 20
 """Bytes of a document that is read."""
 
-SECONDS = 90.0
+SECONDS = 600.0
+"""Until a process is ended that has not used its time of a processor: others go before it."""
+
 _END_SECONDS = 8.0
 _LARGEST_ANSWER = 4 * LONGEST
 _PIECE = 1 << 20
@@ -43,16 +45,16 @@ async def read(file: IO[bytes], kind: str, seconds: float = SECONDS) -> str:
     with await asyncio.to_thread(sealed, file) as given:
         process = await _started(given, kind)
     assert process.stdout is not None
-    answer = b""
+    answer, code = bytearray(), None
     try:
         async with asyncio.timeout(seconds):
-            answer = await _up_to(process.stdout, _LARGEST_ANSWER + 2)
+            await _fill(answer, process.stdout, _LARGEST_ANSWER + 2)
             code = await process.wait()
     except TimeoutError:
-        code = None
+        pass  # what has started and does not end is told by its code
     finally:
         await _end(process)
-    return _text(code, answer)
+    return _text(code, bytes(answer))
 
 
 async def _started(given: IO[bytes], kind: str) -> asyncio.subprocess.Process:
@@ -105,11 +107,9 @@ def _text(code: int | None, answer: bytes) -> str:
     raise NotRead(TOO_MUCH)
 
 
-async def _up_to(stream: asyncio.StreamReader, most: int) -> bytes:
-    read = bytearray()
-    while len(read) < most and (piece := await stream.read(min(65536, most - len(read)))):
-        read += piece
-    return bytes(read)
+async def _fill(answer: bytearray, stream: asyncio.StreamReader, most: int) -> None:
+    while len(answer) < most and (piece := await stream.read(min(65536, most - len(answer)))):
+        answer += piece
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:

@@ -82,6 +82,6 @@ async def test_process_is_ended_with_its_time(tmp_path: Path) -> None:
     file = tmp_path / "slow.html"
     file.write_bytes(HOSTILE["slow_encoding.html"]())
     with file.open("rb") as opened, pytest.raises(NotRead) as caught:
-        await read(opened, "html", 1.0)
+        await read(opened, "html", 5.0)
     assert caught.value.reason == "too_much"
     assert not psutil.Process().children(recursive=True)

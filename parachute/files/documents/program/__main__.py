@@ -13,9 +13,9 @@ _KINDS = ("pdf", "docx", "odt", "epub", "html", "mail", "calendar", "picture")
 def main() -> int:
     """Read the standard input as a document of a kind, and write its text."""
     kind = sys.argv[1]
-    limits.lower()
     sys.stdout.buffer.write(STARTED)
     sys.stdout.buffer.flush()
+    limits.lower()
     if kind not in _KINDS:
         return 1
     text, reason = Text(), ""

@@ -3,7 +3,6 @@
 import contextlib
 import os
 import resource
-import sys
 
 _MEMORY = 512 << 20
 _PROCESSOR_SECONDS = 30
@@ -27,6 +26,3 @@ def lower() -> None:
             resource.setrlimit(limit, (value, value))
     with contextlib.suppress(OSError):
         os.nice(19)
-    if sys.platform == "linux":
-        with contextlib.suppress(OSError):
-            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
