@@ -96,7 +96,7 @@ def _text(code: int | None, answer: bytes) -> str:
     if not answer.startswith(STARTED):
         raise Unavailable(
             "Documents cannot be read: the program that reads them does not start.",
-            "`parachute doctor sandbox` finds the cause.",
+            "`parachute doctor bubblewrap user-namespaces` finds the cause.",
             key="reader_missing",
         )
     answer = answer[len(STARTED) :]
