@@ -43,7 +43,7 @@ test-stress: $(VENV)/.installed-development $(CONSOLE) ## Run some tests thirty 
 
 test-deps: ## Install the system packages that tests need (Debian)
 	apt-get update -qq
-	apt-get install -y -qq --no-install-recommends bubblewrap ca-certificates chromium chromium-headless-shell curl dbus-daemon e2fsprogs gcc git iproute2 libc6-dev libgomp1 libnss3-tools mmdebstrap nix-bin openssl procps python3-venv restic shellcheck systemd-container
+	apt-get install -y -qq --no-install-recommends bubblewrap ca-certificates chromium chromium-headless-shell curl dbus-daemon e2fsprogs gcc git iproute2 libc6-dev libgomp1 libnss3-tools mmdebstrap nix-bin openssl procps python3-venv restic shellcheck systemd-container tesseract-ocr
 
 test-first-run: ## Follow the README on a clean clone in an empty home
 	bash tests/first_run.sh

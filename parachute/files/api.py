@@ -16,6 +16,7 @@ from parachute.base.errors import ParachuteError
 from parachute.base.services import provided
 from parachute.files.download import Download
 from parachute.files.models import ChangedPlace, DeviceChange, Expected, Listing, TextFile, UndoneChange, WrittenFile
+from parachute.files.progress import NotRead
 from parachute.files.search import FileSearch, FoundFile
 from parachute.files.service import VaultFiles
 from parachute.web.access.owner import acting
@@ -68,10 +69,11 @@ class Undo(BaseModel):
 
 
 class FoundFiles(Answer, frozen=True):
-    """Texts that were found, the best first; `problem` says why some may be absent."""
+    """Files that were found, the best first; `problem` says why some may be absent, `not_read` which have no text for the search."""
 
     results: list[FoundFile]
     problem: str | None
+    not_read: NotRead
 
 
 class FileChanges(Answer, frozen=True):
@@ -153,9 +155,9 @@ async def search_files(
     q: Annotated[str, Query(min_length=1, max_length=1000)],
     limit: Annotated[int, Query(ge=1, le=100)] = 20,
 ) -> FoundFiles:
-    """Markdown and plain texts of the vault with the words, and others that mean the same."""
+    """Texts and documents of the vault with the words, and others that mean the same."""
     found, problem = await service.search(q, limit)
-    return FoundFiles(found, problem)
+    return FoundFiles(found, problem, NotRead.of(service.progress))
 
 
 @router.post("/files/folders")

@@ -1,9 +1,9 @@
-"""Searching the texts of the vault by words and by meaning, in the index's process."""
+"""Searching the files of the vault by words and by meaning, in the index's process."""
 
 import asyncio
 import contextlib
-import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Literal
 
 from msgspec import field
@@ -17,27 +17,27 @@ from parachute.core.front_matter import split
 from parachute.core.meaning import ENOUGH, MOST, SURE, merged, worth_showing
 from parachute.events.file_watcher.service import VaultWatcher
 from parachute.files import texts
+from parachute.files.documents.kinds import kind_of
+from parachute.files.documents.pieces import divided, starts
+from parachute.files.documents.service import Documents
+from parachute.files.indexing import Indexing
 from parachute.files.models import modified_text
+from parachute.files.places import place_of
+from parachute.files.progress import Progress
 from parachute.llm.meaning.full_text import FILES, Hit
 from parachute.llm.meaning.service import MeaningIndex
-
-log = logging.getLogger(__name__)
-
-_BUSY_SECONDS = 2.0
-_AFTER_START_SECONDS, _AFTER_CHANGE_SECONDS = 10.0, 30.0
-"""Until the texts are looked through; a change seldom comes alone."""
 
 _FRESH_SECONDS = 3.0
 _FIRST_WAIT_SECONDS, _WAIT_SECONDS = 10.0, 1.0
 """Longest waits of the first search, and of a later one, for texts that have changed; the rest is found by the next one."""
 
-_MOST_MISSING = 5_000
-_BATCH, _BATCH_SIZE = 100, 1_000_000
 _BEGINNING = 200
+_PIECES = 3
+"""So many hits of one file are expected: each has one place in the answer."""
 
 
 class FoundFile(Answer, frozen=True):
-    """A text that was found; `snippet` is the place with the words, or how it begins."""
+    """A file that was found; `snippet` is the place with the words, or how it begins, and `page`, `chapter` or `line` leads to it."""
 
     name: str
     path: str
@@ -45,135 +45,115 @@ class FoundFile(Answer, frozen=True):
     size: int
     snippet: str
     found_by: Literal["words", "meaning"]
+    page: int | None
+    chapter: int | None
+    line: int | None
 
 
 class FileSearch:
-    """Gives the index what has changed: while nobody chats, and before a search. The index alone remembers what it has."""
+    """Searches what the index knows, after it was given what has changed."""
 
     def __init__(
-        self,
-        vault: Vault,
-        meaning: MeaningIndex,
-        watcher: VaultWatcher,
-        clock: Clock = SYSTEM,
+        self, vault: Vault, meaning: MeaningIndex, watcher: VaultWatcher, folder: Path, clock: Clock = SYSTEM
     ) -> None:
+        """`folder` keeps the texts of documents."""
         self._clock = clock
         self._root = vault.root.resolve()
         self._meaning = meaning
-        self._watcher = watcher
-        self._changed = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
-        self._refreshing: asyncio.Task[None] | None = None
-        self._looked = 0.0
-        self._problem: str | None = None
+        self._documents = Documents(self._root, folder)
+        self._indexing = Indexing(self._root, meaning, self._documents, watcher, clock)
 
     async def start(self) -> None:
-        """Read by the side where meanings are known, which takes a while; else not before somebody searches."""
-        if self._meaning.is_on:
-            self._watcher.listen(self._handle_changes, is_needed=False)
-            self._task = asyncio.create_task(self._follow(), name="texts of the vault")
+        """Read by the side where meanings are known."""
+        await self._indexing.start()
 
     async def close(self) -> None:
         """End reading; it goes on where it was."""
-        await self._watcher.forget(self._handle_changes)
-        for task in (self._task, self._refreshing):
-            if task is not None:
-                task.cancel()
-                await asyncio.gather(task, return_exceptions=True)
+        await self._indexing.close()
+
+    @property
+    def progress(self) -> Progress:
+        """The state of reading."""
+        return self._indexing.progress
 
     async def search(self, question: str, limit: int) -> tuple[list[FoundFile], str | None]:
-        """Texts with the words, and others that mean the same, the best first; and why some may be absent, as a sentence.
+        """Files with the words, and others that mean the same, the best first; and why some may be absent, as a sentence.
 
         Errors: InvalidInput, Unavailable.
         """
         if not question.strip():
             raise InvalidInput("q: words to search for are expected.", key="search_empty")
         problem = await self._refreshed()
-        hits = await self._meaning.search(FILES, question, limit)
+        hits = _of_files(await self._meaning.search(FILES, question, limit * _PIECES))[:limit]
         sure = sum(map(_is_sure, hits))
         near: list[Hit] = []
         if sure < min(limit, ENOUGH):
             with contextlib.suppress(ParachuteError):  # words are all there is where no meanings are known
                 _, found = await self._meaning.find(FILES, question, MOST)
-                near = [Hit(each.key, each.score, False, "") for each in worth_showing(found, sure)]
-        words = {hit.key for hit in hits}
-        both = merged(hits, near, limit, lambda hit: hit.key, _is_sure)
-        return await asyncio.to_thread(self._shown, both, words), problem
+                near = _of_files(
+                    Hit(each.key, each.score, False, "", getattr(each, "offset", 0))
+                    for each in worth_showing(found, sure)
+                )
+        words = {_path(hit) for hit in hits}
+        both = merged(hits, near, limit, _path, _is_sure)
+        of_documents = {path: await self._documents.text(path) for path in map(_path, both) if kind_of(path)}
+        return await asyncio.to_thread(self._shown, both, words, of_documents), problem
 
     async def _refreshed(self) -> str | None:
         """Give what has changed, as long as a person waits; why some texts may be absent."""
-        if self._clock.elapsed() - self._looked > _FRESH_SECONDS:
-            seconds = _WAIT_SECONDS if self._looked else _FIRST_WAIT_SECONDS
+        indexing, first = self._indexing, not self._indexing.looked
+        if first or self._clock.elapsed() - indexing.looked > _FRESH_SECONDS:
             try:
-                async with self._clock.timeout(seconds):
-                    await asyncio.shield(self._refresh())
+                async with self._clock.timeout(_FIRST_WAIT_SECONDS if first else _WAIT_SECONDS):
+                    await asyncio.shield(indexing.refresh())
+                    # Documents take long: nobody waits for them twice.
+                    if first and (reading := indexing.reading()):
+                        await asyncio.shield(reading)
             except TimeoutError:
-                return "Indexing is not finished; search again in a moment."
-        return self._problem
+                if not indexing.looked:
+                    return "Indexing is not finished; search again in a moment."
+        done = indexing.progress
+        if done.read < done.total and not indexing.problem:
+            return f"{done.read:,} of {done.total:,} files were read; the others are found later."
+        return indexing.problem
 
-    def _shown(self, hits: Sequence[Hit], words: set[str]) -> list[FoundFile]:
+    def _shown(self, hits: Sequence[Hit], words: set[str], of_documents: dict[str, str]) -> list[FoundFile]:
         """Return the hits that exist and may be read now, whatever the index says."""
         shown = []
         with Folder.open(self._root) as vault:
             for hit in hits:
-                if (status := texts.status_of(vault, hit.key)) is None:
+                path, number = divided(hit.key)
+                if (status := texts.status_of(vault, path)) is None:
                     continue
-                snippet = hit.snippet or " ".join(split(texts.text_of(vault, hit.key)).body.split())[:_BEGINNING]
-                name, modified = hit.key.rpartition("/")[2], modified_text(status.st_mtime_ns)
-                how: Literal["words", "meaning"] = "words" if hit.key in words else "meaning"
-                shown.append(FoundFile(name, hit.key, modified, status.st_size, snippet, how))
+                text = of_documents[path] if path in of_documents else texts.text_of(vault, path)
+                first = starts(text)[number:][:1] if number else [0]
+                offset = sum(first) + hit.offset
+                snippet = hit.snippet or _beginning(text, offset)
+                place = place_of(path, text, offset)
+                name, modified = path.rpartition("/")[2], modified_text(status.st_mtime_ns)
+                how: Literal["words", "meaning"] = "words" if path in words else "meaning"
+                shown.append(
+                    FoundFile(name, path, modified, status.st_size, snippet, how, place.page, place.chapter, place.line)
+                )
         return shown
 
-    async def _handle_changes(self, paths: frozenset[str]) -> None:
-        self._changed.set()
 
-    async def _follow(self) -> None:
-        await self._clock.sleep(_AFTER_START_SECONDS)
-        while self._meaning.is_ready:
-            self._changed.clear()
-            await self._quiet()
-            try:
-                await asyncio.shield(self._refresh())
-            except (ParachuteError, OSError) as error:
-                log.warning("The texts of the vault are not searched: %s", error)
-            await self._clock.wait(self._changed, None)
-            await self._clock.sleep(_AFTER_CHANGE_SECONDS)
+def _beginning(text: str, offset: int) -> str:
+    """Return how a text begins, or what stands at a place in it."""
+    said = text[offset:][: 4 * _BEGINNING] if offset else split(text).body[: 4 * _BEGINNING]
+    return " ".join(said.split())[:_BEGINNING]
 
-    async def _quiet(self) -> None:
-        while self._meaning.is_busy():
-            await self._clock.sleep(_BUSY_SECONDS)
 
-    def _refresh(self) -> "asyncio.Task[None]":
-        """Give what has changed, once at a time."""
-        if self._refreshing is None or self._refreshing.done():
-            self._refreshing = asyncio.create_task(self._give(), name="changed texts of the vault")
-        return self._refreshing
+def _of_files(hits: Iterable[Hit]) -> list[Hit]:
+    """Return the best hit of each file."""
+    best: dict[str, Hit] = {}
+    for hit in hits:
+        best.setdefault(_path(hit), hit)
+    return list(best.values())
 
-    async def _give(self) -> None:
-        is_cut = True
-        while is_cut:
-            found = await asyncio.to_thread(texts.marks, self._root)
-            self._problem = found.problem
-            missing: Sequence[str] = await self._meaning.missing(FILES, found.found, _MOST_MISSING)
-            is_cut = len(missing) == _MOST_MISSING
-            while missing:
-                given, missing = await asyncio.to_thread(self._read, missing)
-                await self._meaning.put_marked(FILES, given, {path: found.found[path] for path in given})
-                if missing:
-                    await self._quiet()
-            self._looked = self._clock.elapsed()
 
-    def _read(self, paths: Sequence[str]) -> tuple[dict[str, str], Sequence[str]]:
-        """The first texts of some, and the paths of the rest."""
-        given: dict[str, str] = {}
-        size = 0
-        with Folder.open(self._root) as vault:
-            for path in paths[:_BATCH]:
-                given[path] = texts.text_of(vault, path)
-                size += len(given[path])
-                if size > _BATCH_SIZE:
-                    break
-        return given, paths[len(given) :]
+def _path(hit: Hit) -> str:
+    return divided(hit.key)[0]
 
 
 def _is_sure(hit: Hit) -> bool:

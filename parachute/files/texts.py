@@ -1,4 +1,4 @@
-"""The texts of the vault that are searched: Markdown and plain text, of what devices may read."""
+"""The files of the vault that are searched, of what devices may read: Markdown, plain text and documents."""
 
 import codecs
 import os
@@ -7,11 +7,14 @@ import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from parachute.base.errors import ParachuteError
 from parachute.base.folders import Folder, TooMany
 from parachute.chat.contexts.discovery import is_entered
+from parachute.files.documents import confinement
+from parachute.files.documents.kinds import ENDINGS, kind_of
 from parachute.security.permissions.models import Access
 from parachute.security.permissions.vault_files import may_list, vault_path
 
@@ -23,33 +26,52 @@ _READ = 256 * 1024
 
 
 class Marks(Struct, frozen=True):
-    """Mark of each text in its present form: another one after a change; `problem` says why some may be absent."""
+    """Mark of each file in its present form: another one after a change; `problem` says why some may be absent.
 
-    found: dict[str, str]
+    `documents` are read in a process of their own; `left_out` counts, by kind, those that no program here can read.
+    """
+
+    texts: dict[str, str] = field(default_factory=dict)
+    documents: dict[str, str] = field(default_factory=dict)
+    left_out: dict[str, int] = field(default_factory=dict)
     problem: str | None = None
 
 
 def marks(root: Path) -> Marks:
-    """The texts of the vault by their paths; waits for the disk. Error: OSError without a vault."""
-    found: dict[str, str] = {}
+    """The files of the vault by their paths; waits for the disk. Error: OSError without a vault."""
+    found = Marks()
     until = time.monotonic() + _SECONDS
+    problem = None
     with Folder.open(root) as top:
         try:
             for place, _, entries in top.walk(deepest=_DEEPEST, most=_MOST_ENTRIES, unreadable=lambda *_: None):
-                found.update(_texts(place, entries))
+                for path, mark in _files(place, entries):
+                    _take(found, path, mark)
                 entries[:] = [each for each in entries if is_entered(each.name)]
-                if len(found) > _MOST_TEXTS:
-                    return Marks(found, f"There are more than {_MOST_TEXTS:,} texts; not all of them are searched.")
-                if time.monotonic() > until:
-                    return Marks(found, "The vault is too large to be looked through; not all texts are searched.")
+                if len(found.texts) + len(found.documents) > _MOST_TEXTS:
+                    problem = f"There are more than {_MOST_TEXTS:,} texts; not all of them are searched."
+                elif time.monotonic() > until:
+                    problem = "The vault is too large to be looked through; not all texts are searched."
+                if problem:
+                    break
         except TooMany:
-            return Marks(found, f"The vault has more than {_MOST_ENTRIES:,} files; not all texts are searched.")
-    return Marks(found)
+            problem = f"The vault has more than {_MOST_ENTRIES:,} files; not all texts are searched."
+    return replace(found, problem=problem)
 
 
-def _texts(place: str, entries: Iterable["os.DirEntry[str]"]) -> Iterator[tuple[str, str]]:
+def _take(found: Marks, path: str, mark: str) -> None:
+    kind = kind_of(path)
+    if kind is None:
+        found.texts[path] = mark
+    elif confinement.reads(kind):
+        found.documents[path] = mark
+    else:
+        found.left_out[kind] = found.left_out.get(kind, 0) + 1
+
+
+def _files(place: str, entries: Iterable["os.DirEntry[str]"]) -> Iterator[tuple[str, str]]:
     for entry in entries:
-        if not entry.name.lower().endswith(_ENDINGS) or not may_list(entry.name, hidden=False):
+        if not entry.name.lower().endswith((*_ENDINGS, *ENDINGS)) or not may_list(entry.name, hidden=False):
             continue
         try:
             status = entry.stat(follow_symlinks=False)
@@ -59,6 +81,11 @@ def _texts(place: str, entries: Iterable["os.DirEntry[str]"]) -> Iterator[tuple[
             continue
         if stat.S_ISREG(status.st_mode):
             yield path, f"{status.st_mtime_ns}-{status.st_size}-{status.st_ino}"
+
+
+def changed_at(mark: str) -> int:
+    """Return the time of the last change of a file with a mark, in nanoseconds."""
+    return int(mark.partition("-")[0] or 0)
 
 
 def text_of(vault: Folder, path: str) -> str:

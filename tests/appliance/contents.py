@@ -20,6 +20,7 @@ PASSING = {
     "views",
     "copies",
     "meaning",
+    "documents",
     "__pycache__",
     "audit-seals.json",
     "audit-seals.open.json",

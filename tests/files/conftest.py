@@ -1,8 +1,11 @@
-"""A vault with the service of its files, as the server builds them."""
+"""A vault with the services of its files, as the server builds them."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,11 +13,22 @@ from parachute.base.database import Database
 from parachute.changes import store
 from parachute.changes.service import Changes
 from parachute.config.settings.groups.agents import ChangesSettings
+from parachute.config.settings.groups.local_models import MeaningSettings
+from parachute.config.settings.home import Home
 from parachute.config.vault.service import Vault
+from parachute.events.file_watcher.service import VaultWatcher
+from parachute.files.search import FileSearch
 from parachute.files.service import VaultFiles
+from parachute.llm.meaning.full_text import FILES
+from parachute.llm.meaning.service import MeaningIndex
 from parachute.security.audit.service import Audit
+from parachute.supervisor import control, units
+from tests.llm.meaning import models
+from tests.llm.meaning.activator import IndexProcess
+from tests.support.clock import ManualClock
 
 MakeFiles = Callable[..., Awaitable[VaultFiles]]
+MakeSearch = Callable[..., FileSearch]
 
 
 @pytest.fixture
@@ -42,3 +56,56 @@ async def make_files(tmp_path: Path) -> AsyncIterator[MakeFiles]:
 async def files(make_files: MakeFiles) -> VaultFiles:
     """The service of `tmp_path/vault`."""
     return await make_files()
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Vault:
+    made = Vault(tmp_path / "vault")
+    made.prepare()
+    return made
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def index_process(tmp_path: Path) -> Iterator[IndexProcess]:
+    folder = Path(tempfile.mkdtemp(prefix="pfs-", dir="/tmp"))
+    model = models.write(tmp_path / "model")
+    environment = {"PARACHUTE_HOME": str(folder), "PARACHUTE_MEANING_FOLDER": str(model)}
+    running = IndexProcess(folder=folder, environment=environment)
+    place = units.meaning_socket(Home(folder))
+    place.parent.mkdir(parents=True)
+    running.listen(place, "parachute.llm.meaning")
+    yield running
+    ended = running.end()
+    shutil.rmtree(folder)
+    assert ended, "the index does not end"
+
+
+@pytest.fixture
+async def make_search(
+    index_process: IndexProcess, vault: Vault, tmp_path: Path, clock: ManualClock
+) -> AsyncIterator[MakeSearch]:
+    made: list[Any] = []
+
+    async def handle(request: dict[str, Any]) -> dict[str, Any]:
+        return {}
+
+    supervisor = await control.serve(Home(index_process.folder), handle)
+
+    def making(**settings: Any) -> FileSearch:
+        chosen = MeaningSettings(**{"folder": tmp_path / "model", **settings})
+        meaning = MeaningIndex(Home(index_process.folder), chosen, None, lambda: False, lambda: [FILES], clock)
+        found = FileSearch(vault, meaning, VaultWatcher(vault.root), tmp_path / "documents", clock)
+        made.append((found, meaning))
+        return found
+
+    yield making
+    for search, meaning in made:
+        await search.close()
+        await meaning.close()
+    supervisor.close()
+    await supervisor.wait_closed()

@@ -102,11 +102,12 @@ def test_what_cannot_be_is_a_sentence(parachute: Terminal, arguments: tuple[str,
 
 def test_texts_are_found_by_their_words(parachute: Terminal, server: Server, snapshot: SnapshotAssertion) -> None:
     parachute.ok("files", "write", "Trips/lisbon.md", "--text", "The tram climbs the hill to the castle.")
-    (found,) = said(parachute, "search", "castle", "tram")
+    (found,) = said(parachute, "search", "castle", "tram")["results"]
     assert (found["path"], found["name"], found["found_by"]) == ("Trips/lisbon.md", "lisbon.md", "words")
+    assert found["line"] == 1
     assert "climbs the hill" in found["snippet"]
     parachute.ok("files", "search", "castle")
     parachute("files", "search", "zeppelin")
     parachute.ok("files", "delete", "Trips/lisbon.md")
-    assert said(parachute, "search", "castle") == []
+    assert said(parachute, "search", "castle")["results"] == []
     assert parachute.screens == snapshot

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.chat.imports.exports import node, tree
+from tests.files.documents.writing import docx, pdf
 from tests.modules.runtime.module_computer import ModuleComputer
 
 TAX = "The attorney sent an invoice that is too expensive."
@@ -43,6 +44,7 @@ def main() -> None:
         _wait(house, "daily", "the puppy")
         found = _wait(house, "files", "Kevin's file")
         assert found[0]["path"] == "Brain/entities/people/kevin.md", found
+        _documents(house)
         export = house.folder / "conversations.json"
         export.write_text(json.dumps([tree(node("root", None), node("ask", "root", "user", TAX), title="Money")]))
         assert house.command("import", "chatgpt", str(export)).returncode == 0
@@ -52,12 +54,27 @@ def main() -> None:
         assert "everything is read" in facts, facts
 
 
+def _documents(house: ModuleComputer) -> None:
+    """See that a PDF file and a DOCX file answer with the page."""
+    (house.vault / "boat.pdf").write_bytes(pdf(["One", "Two", "Ottokar recommends a sloop."]))
+    (house.vault / "offer.docx").write_bytes(docx([["One"], ["Ottokar sells the sloop."]]))
+
+    def found() -> str | None:
+        said = house.command("files", "search", "ottokar", "sloop").stdout
+        return said if "boat.pdf" in said and "offer.docx" in said else None
+
+    said = house.wait_until(found, "both documents are read", 120)
+    assert "boat.pdf, page 3" in said, said
+    assert "offer.docx, page 2" in said, said
+
+
 def _wait(house: ModuleComputer, group: str, what: str) -> Any:
     """Wait for the hits by meaning of a question, in the journal or in conversations."""
     question = {"daily": "sick dog", "sessions": "paying for a lawyer", "files": "who advises us on boats"}[group]
 
     def found() -> Any:
-        results = json.loads(house.command(group, "search", question, "--json").stdout or "[]")
+        answer = json.loads(house.command(group, "search", question, "--json").stdout or "[]")
+        results = answer["results"] if group == "files" and answer else answer
         return [each for each in results if each["found_by"] == "meaning"]
 
     return house.wait_until(found, f"{question!r} finds {what}", 120)

@@ -17,14 +17,22 @@ markdown.renderer.rules.image = (tokens, index) => {
   return `<a href="${address}">${text}</a>`;
 };
 
+// The lines of the text that elements come from, where something is looked for in it.
+markdown.core.ruler.push("lines", ({ tokens, env }) => {
+  if (!(env as Environment).hasLines) return;
+  for (const token of tokens) if (token.map && token.nesting >= 0) token.attrSet("data-line", String(token.map[0]));
+});
+
+type Environment = { hasLines?: boolean };
+
 const SAFE = {
   ALLOWED_TAGS: [
     "a", "blockquote", "br", "code", "del", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "input", "li", "ol", "p", "pre",
     "s", "strong", "sup", "table", "tbody", "td", "th", "thead", "tr", "ul",
   ],
-  ALLOWED_ATTR: ["href", "class", "start", "align", "type", "checked", "disabled", "data-note", "data-back"],
+  ALLOWED_ATTR: ["href", "class", "start", "align", "type", "checked", "disabled", "data-note", "data-back", "data-line"],
   // These are never addresses, which the pattern below is for.
-  ADD_URI_SAFE_ATTR: ["align", "start", "type", "data-note", "data-back"],
+  ADD_URI_SAFE_ATTR: ["align", "start", "type", "data-note", "data-back", "data-line"],
   ALLOW_DATA_ATTR: false,
   ALLOWED_URI_REGEXP: /^(?:https?:|mailto:|#)/i,
   RETURN_DOM_FRAGMENT: true as const,
@@ -43,8 +51,8 @@ function blocks(text: string): number[] {
 }
 
 /** The elements of a text; what takes long to draw waits until there is no more to come. */
-function draw(text: string, isOpen: boolean): DocumentFragment {
-  const fragment = DOMPurify.sanitize(markdown.render(text), SAFE) as unknown as DocumentFragment;
+function draw(text: string, isOpen: boolean, environment: Environment = {}): DocumentFragment {
+  const fragment = DOMPurify.sanitize(markdown.render(text, environment), SAFE) as unknown as DocumentFragment;
   finishNotes(fragment);
   for (const link of fragment.querySelectorAll<HTMLAnchorElement>("a:not([data-note], [data-back])")) {
     if (link.getAttribute("href")?.startsWith("#/")) continue;
@@ -67,8 +75,19 @@ interface Drawn {
 /** A link that is defined further down, which changes blocks above it. */
 const DEFINITION = /^ {0,3}\[[^\]]+\]:/m;
 
-/** Show `text`; while it grows, elements of blocks that are complete stay. With `isOpen` there is more to come. */
-export function Markdown({ text, isOpen = false }: { text: string; isOpen?: boolean }) {
+/** Bring the element of a line, counted from 0, into sight, and mark it. */
+function showLine(target: HTMLElement, line: number): void {
+  const elements = [...target.querySelectorAll<HTMLElement>("[data-line]")];
+  const found = elements.filter((each) => Number(each.dataset.line) <= line).at(-1);
+  found?.classList.add("is-found");
+  found?.scrollIntoView({ block: "center" });
+}
+
+/**
+ * Show `text`; while it grows, elements of blocks that are complete stay. With `isOpen` there is more to come, and with `line`,
+ * counted from 0, what it has there is marked.
+ */
+export function Markdown({ text, isOpen = false, line }: { text: string; isOpen?: boolean; line?: number | undefined }) {
   const root = useRef<HTMLDivElement>(null);
   const drawn = useRef<Drawn>({ closed: 0, elements: 0, text: "" });
   useLayoutEffect(() => {
@@ -84,7 +103,8 @@ export function Markdown({ text, isOpen = false }: { text: string; isOpen?: bool
     const last = starts.at(-1) ?? 0;
     if (last > 0) target.append(draw(rest.slice(0, last), false));
     drawn.current = { closed: closed + last, elements: target.childNodes.length, text };
-    target.append(draw(rest.slice(last), isOpen));
-  }, [text, isOpen]);
+    target.append(draw(rest.slice(last), isOpen, { hasLines: line !== undefined }));
+    if (line !== undefined && line >= 0) showLine(target, line);
+  }, [text, isOpen, line]);
   return <div ref={root} class="markdown" dir="auto" />;
 }

@@ -24,6 +24,7 @@ from parachute.cli.output import (
     print_rows,
     size,
 )
+from parachute.cli.read_files import not_read, place
 
 _PATH = typer.Argument(metavar="PATH", help="Path in the vault, such as Notes/garden.md.")
 _IF_MATCH = typer.Option(
@@ -63,17 +64,26 @@ def search(
     limit: int = typer.Option(_SHOWN, "--limit", min=1, max=100, help="At most so many."),
     as_json: bool = JSON,
 ) -> None:
-    """Find texts of the vault by words, and by meaning where words find little."""
+    """Find texts and documents of the vault by words, and by meaning where words find little."""
     found = Api.find().get("/api/files/search", q=" ".join(words), limit=limit)
+    if as_json:
+        print_json(found)
+        return
     if found["problem"]:
         print_note(found["problem"])
     print_rows(
         found["results"],
         as_json,
         ["File", "Changed", "Text"],
-        lambda each: (f"{each['path']}{by_meaning(each)}", local(each["lastModified"]), each["snippet"][:80]),
+        lambda each: (
+            f"{each['path']}{place(each)}{by_meaning(each)}",
+            local(each["lastModified"]),
+            each["snippet"][:80],
+        ),
         "Nothing was found.",
     )
+    for sentence in not_read(found["not_read"]):
+        print_note(sentence)
 
 
 def show(path: str = _PATH, as_json: bool = JSON) -> None:

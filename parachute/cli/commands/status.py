@@ -12,6 +12,7 @@ from parachute.cli.api import Api, ask_supervisor
 from parachute.cli.commands import JSON, group
 from parachute.cli.installation import settings
 from parachute.cli.output import counted, duration, money, print_error, print_facts, print_json, print_note, print_table
+from parachute.cli.read_files import progress_line
 from parachute.config.settings.home import Home
 from parachute.ops.backup.kit.protection import concerns
 from parachute.ops.backup.state import State
@@ -141,6 +142,8 @@ def _facts(core: dict[str, Any]) -> list[tuple[str, str]]:
     if provider := core.get("provider"):
         facts += [("Model", model_line(provider)), ("Spending", _spending(provider))]
         facts.append(("Search by meaning", meaning_line(core.get("meaning") or {})))
+    if files := core.get("files"):
+        facts.append(("Files for the search", progress_line(files)))
     facts += hook_facts(core)
     if (memory := core.get("memory")) and not memory["on"]:
         facts.append(("Memory", f"off: {memory['reason'] or 'hooks.yaml has none of the hooks that make it'}"))

@@ -98,6 +98,11 @@ class Home(Struct, frozen=True):
         return self.root / "meaning"
 
     @property
+    def documents(self) -> Path:
+        """The texts of documents in the vault; everything in it may be removed, and is read again."""
+        return self.root / "documents"
+
+    @property
     def views(self) -> Path:
         """Changes by sandboxed agents to their projects, a folder per session, until they are applied."""
         return private_folder(self.root / "views")

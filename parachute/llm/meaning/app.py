@@ -84,7 +84,7 @@ class IndexApp:
     async def _search(self, body: Document) -> Document:
         collection, query = text_field(body, "collection"), text_field(body, "query")
         found = await asyncio.to_thread(self._index.search, collection, query, _limit(body, 200))
-        return {"results": [[hit.key, hit.score, hit.has_all, hit.snippet] for hit in found]}
+        return {"results": [[hit.key, hit.score, hit.has_all, hit.snippet, hit.offset] for hit in found]}
 
     async def _work(self, body: Document) -> Document:
         seconds, keep = body.get("seconds"), body.get("keep")

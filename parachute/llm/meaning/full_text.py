@@ -1,6 +1,7 @@
 """Words of the collections that nobody else has in an index of words: the files of the vault."""
 
 import json
+import re
 from collections.abc import Mapping
 
 from msgspec import Struct
@@ -40,15 +41,21 @@ INSERT INTO full_text (full_text) VALUES ('rebuild');
 """  # noqa: S608 - our own words
 _MOST_WORDS = 16
 _BEGINNING = 3
+_FIRST, _LAST = "\x02", "\x03"
+"""Around a word of the question in a snippet; no text has them."""
 
 
 class Hit(Struct, frozen=True):
-    """A text with words of a question: from 0 to 1 how good it is, whether it has all of them, and the place where they are."""
+    """A text with words of a question: from 0 to 1 how good it is, whether it has all of them, and the place where they are.
+
+    `offset` counts the letters before the first of the words in the line of `snippet` that has most of them.
+    """
 
     key: str
     score: float
     has_all: bool
     snippet: str
+    offset: int = 0
 
 
 def prepare(store: Store) -> None:
@@ -64,7 +71,7 @@ def search(store: Store, collection: str, question: str, limit: int) -> list[Hit
     """Texts with all words of a question (the last one may be unfinished), or else with some, the best first."""
     asked = words(question)[:_MOST_WORDS]
     query = (
-        "SELECT texts.key, full_text.rank, snippet(full_text, 1, '', '', '…', 24) FROM full_text "
+        f"SELECT texts.key, full_text.rank, snippet(full_text, 1, '{_FIRST}', '{_LAST}', '…', 24), texts.text FROM full_text "  # noqa: S608 - our own words
         "JOIN texts ON texts.number = full_text.rowid WHERE full_text MATCH ? AND texts.collection = ? "
         "ORDER BY full_text.rank LIMIT ?"
     )
@@ -76,11 +83,37 @@ def search(store: Store, collection: str, question: str, limit: int) -> list[Hit
     for wanted in (everything, any_of(some, last if is_beginning else "")):
         rows = store.connection.execute(query, (wanted, collection, limit)).fetchall() if wanted else []
         if rows:
-            return [
-                Hit(key, _score(rank), wanted is everything, " ".join(readable(found).split()))
-                for key, rank, found in rows
-            ]
+            return [_hit(key, rank, wanted is everything, found, text) for key, rank, found, text in rows]
     return []
+
+
+def _hit(key: str, rank: float, has_all: bool, found: str, text: str) -> Hit:
+    shown = found.replace(_FIRST, "").replace(_LAST, "")
+    before = _before(found)
+    offset = 0 if before is None else _offset(text, shown, before)
+    return Hit(key, _score(rank), has_all, " ".join(readable(shown).split()), offset)
+
+
+def _before(found: str) -> int | None:
+    """Count the letters before the first word of the question in the line of a snippet that has most of them; None without one."""
+    best, most, place = None, 0, 0
+    for line in re.split("(?<=[\n\f])", found):
+        count = line.count(_FIRST)
+        if count > most:
+            best, most = place + line.index(_FIRST), count
+        place += len(line) - count - line.count(_LAST)
+    return best
+
+
+def _offset(text: str, shown: str, before: int) -> int:
+    """The place in a text of what stands so far behind the beginning of a part of it, as the index stores both."""
+    stored = searchable(text)
+    place = stored.find(shown)
+    if place < 0:  # a part is shown with a sign at its ends
+        begun = shown.removeprefix("…")
+        place, before = stored.find(begun.removesuffix("…")), before - (len(shown) - len(begun))
+    place = max(0, place) + max(0, before)
+    return place if stored is text else len(readable(stored[:place]))
 
 
 def missing(store: Store, collection: str, marks: Mapping[str, str], limit: int) -> list[str]:

@@ -120,7 +120,10 @@ class MeaningIndex:
         """Texts of a collection that was put with marks, by their words, the best first. Error: Unavailable."""
         document = {"collection": collection, "query": question[:_LONGEST_QUESTION], "limit": max(1, min(limit, 200))}
         answer = await self._request("POST", "/search", document, _ANSWER_SECONDS)
-        return [Hit(str(key), float(score), bool(all_), str(said)) for key, score, all_, said in answer["results"]]
+        return [
+            Hit(str(key), float(score), bool(has_all), str(said), int(offset))
+            for key, score, has_all, said, offset in answer["results"]
+        ]
 
     async def find(self, collection: str, question: str, limit: int) -> tuple[str, list[Near]]:
         """Texts of a collection that are near to a question, the nearest first, and the name of the index.

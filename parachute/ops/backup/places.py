@@ -53,6 +53,7 @@ class Places(Struct, frozen=True):
             "views",
             "changes",
             "meaning",
+            "documents",
             "backup/*",
             # How far an update of this machine is, and the way back: elsewhere it would be taken up without its versions.
             *("updates/update.json", "updates/kept", "updates/units"),

@@ -30,7 +30,7 @@ _SECRETS = (
 _NOT_OF_A_REHEARSAL = ("hooks", "hooks.yaml", "panic.json", "updates")
 """Hooks are the owner's programs, which would do their work twice; a stopped computer would not start; an update would be taken up."""
 
-_PASSING = ("run", "logs", "sandboxes", "caches", "views", "runtime-plugins", "meaning", "copies")
+_PASSING = ("run", "logs", "sandboxes", "caches", "views", "runtime-plugins", "meaning", "documents", "copies")
 _LARGE = ("changes", "modules")
 """Folders of the state directory that hold no database."""
 

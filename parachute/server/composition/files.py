@@ -21,5 +21,6 @@ async def build_files(
     files = VaultFiles(
         storage.vault, installation.settings.changes, chat.changes, chat.agents.origins.moved, storage.audit
     )
-    search = FileSearch(storage.vault, llm.meaning, events.file_watcher, installation.clock)
+    kept = installation.home.documents
+    search = FileSearch(storage.vault, llm.meaning, events.file_watcher, kept, installation.clock)
     return await lifecycle.start(files), await lifecycle.start(search)

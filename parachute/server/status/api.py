@@ -17,6 +17,8 @@ from parachute.events.hooks.memory_makers import HookMemory
 from parachute.events.hooks.models import ShownMemory
 from parachute.events.hooks.service import Hooks
 from parachute.events.inbox.service import Inbox
+from parachute.files.progress import ReadFiles
+from parachute.files.search import FileSearch
 from parachute.llm.gateway.reports import ProviderStatus
 from parachute.llm.gateway.service import Gateway
 from parachute.llm.meaning.service import MeaningIndex, MeaningStatus
@@ -114,6 +116,7 @@ class ComputerStatus(Answer, frozen=True):
     memory: ShownMemory
     waiting: dict[str, int]
     meaning: MeaningStatus
+    files: ReadFiles
     agents: AgentCounts
 
 
@@ -162,5 +165,6 @@ async def status(request: Request) -> ComputerStatus:
         memory=ShownMemory.showing(await services.get(HookMemory).now()),
         waiting={f"{kind}s": count for kind, count in (await services.get(Inbox).counts()).items()},
         meaning=services.get(MeaningIndex).status(),
+        files=ReadFiles.showing_progress(services.get(FileSearch).progress),
         agents=AgentCounts(pool.warm, pool.prewarmed is not None),
     )

@@ -71,7 +71,7 @@ def test_the_front_matter_of_a_page_is_a_table_of_its_own(
 
 def test_texts_are_found_by_their_words(person: Person, furnished: Path) -> None:
     page = person.open("files/Pictures")
-    page.get_by_role("searchbox", name="Search all texts").fill("peas march")
+    page.get_by_role("searchbox", name="Search all files").fill("peas march")
     found = page.get_by_role("list", name="Search results")
     expect(found.get_by_role("link")).to_have_count(1)
     expect(found.get_by_text("Sow peas in March")).to_be_visible()

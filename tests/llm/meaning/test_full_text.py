@@ -34,3 +34,22 @@ def test_an_index_from_before_finds_words_of_every_script(tmp_path: Path) -> Non
             assert {hit.key for hit in full_text.search(store, "files", "灯塔", 5)} == {"a.md", "d.md"}
             store.put("files", {"b.md": "The harbour"}, ["d.md"])
             store.connection.execute("INSERT INTO full_text (full_text, rank) VALUES ('integrity-check', 1)")
+
+
+def test_hits_have_the_place_of_their_words(tmp_path: Path) -> None:
+    said = "Kevin advises us on the boat."
+    texts = {
+        "end.md": "word " * 5_000 + "\f" + said,
+        "line.md": "Kevin wrote:\n\n" + said,
+        "name.md": "nothing of it",
+        "run.md": "雪" * 50 + "\n昨天去灯塔散步",
+    }
+    with closing(Store.open(tmp_path / "index.db")) as store:
+        full_text.prepare(store)
+        store.put("files", texts, ())
+        found = {hit.key: hit.offset for hit in full_text.search(store, "files", "kevin advises boat", 5)}
+        assert found == {key: texts[key].index(said) for key in ("end.md", "line.md")}
+        (hit,) = full_text.search(store, "files", "name.md", 5)
+        assert (hit.key, hit.offset) == ("name.md", 0)
+        (hit,) = full_text.search(store, "files", "灯塔", 5)
+        assert texts[hit.key].count("\n", 0, hit.offset) == 1

@@ -4,6 +4,7 @@ import type { IconName } from "~/components/icons";
 import { mayStop, askToStop } from "~/components/panic";
 import { screens } from "~/screens";
 import { passageOf, placeOf } from "~/screens/conversations/data";
+import { folderOf, placeOf as placeOfFile } from "~/screens/files/models";
 import { appearance, isDark } from "~/state/preferences";
 import { go, to } from "~/state/router";
 import { may } from "~/state/session";
@@ -127,9 +128,11 @@ async function knowledge(words: string, signal: AbortSignal): Promise<Found[]> {
 
 async function files(words: string, signal: AbortSignal): Promise<Found[]> {
   const { results } = await api.get("/api/files/search", { query: { q: words, limit: MOST }, signal });
-  return results.map(({ path, name, snippet }) => {
-    const folders = path.split("/").slice(0, -1);
-    return { id: `file-${path}`, icon: "files", title: name, text: short(snippet.replace(/^---\s[^]*?\s---\s/, "")), run: leadsTo(to("files", folders, { file: name })) };
+  return results.map(({ path, name, snippet, page, chapter, line }) => {
+    const at = { page, chapter, line };
+    const place = page ? t("on_page", { name, n: page }) : chapter ? t("in_chapter", { name, n: chapter }) : name;
+    const run = leadsTo(placeOfFile(folderOf(path), name, at));
+    return { id: `file-${path}`, icon: "files", title: place, text: short(snippet.replace(/^---\s[^]*?\s---\s/, "")), run };
   });
 }
 

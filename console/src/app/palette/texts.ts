@@ -24,6 +24,8 @@ export const t = messages("palette", {
   appearance_dark: "Dark appearance",
   shortcuts: "Keyboard shortcuts",
   untitled: "Untitled",
+  on_page: "{name}, page {n}",
+  in_chapter: "{name}, chapter {n}",
   anywhere: "Anywhere",
   single_title: "Single keys, while you are not typing",
   go_to: "Go to a screen",

@@ -1,7 +1,7 @@
 /** One file: a text or a picture as it is, anything else to be saved. */
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { api, download } from "~/api/client";
-import { Button } from "~/components/button";
+import { Button, LinkButton } from "~/components/button";
 import { Details } from "~/components/details";
 import { Empty, Loaded, Page } from "~/components/layout";
 import { useResource } from "~/state/resource";
@@ -12,15 +12,14 @@ import { Markdown } from "~/text/markdown";
 import { ActionsDialog } from "./actions";
 import { Editor } from "./editor";
 import { Path } from "./folder";
-import { folderOf, join, nameOf, partsOf, placeOf, previewOf, type TextFile } from "./models";
+import { type FilePlace, type TextFile, folderOf, join, nameOf, partsOf, placeOf, previewOf } from "./models";
 import { t } from "./texts";
 import { save } from "./transfers";
 import { Transfers } from "./transfers_view";
 
-export function FilePage({ folder, name }: { folder: string; name: string }) {
+export function FilePage({ folder, name, at }: { folder: string; name: string; at: FilePlace }) {
   const path = join(folder, name);
   const [isMore, setMore] = useState(false);
-  const preview = previewOf(name);
   return (
     <Page
       title={name}
@@ -34,7 +33,7 @@ export function FilePage({ folder, name }: { folder: string; name: string }) {
     >
       <Path path={path} />
       <Transfers />
-      {preview === "image" ? <Picture path={path} /> : preview === "none" ? <NoPreview path={path} /> : <Text path={path} isMarkdown={preview === "markdown"} />}
+      <Shown path={path} at={at} />
       {isMore && (
         <ActionsDialog
           path={path}
@@ -51,7 +50,15 @@ export function FilePage({ folder, name }: { folder: string; name: string }) {
   );
 }
 
-function Text({ path, isMarkdown }: { path: string; isMarkdown: boolean }) {
+function Shown({ path, at }: { path: string; at: FilePlace }) {
+  const preview = previewOf(nameOf(path));
+  if (preview === "image") return <Picture path={path} />;
+  if (preview === "pdf") return <Pdf path={path} page={at.page} />;
+  if (preview === "none") return <NoPreview path={path} at={at} />;
+  return <Text key={at.line} path={path} isMarkdown={preview === "markdown"} line={at.line} />;
+}
+
+function Text({ path, isMarkdown, line }: { path: string; isMarkdown: boolean; line: number | null | undefined }) {
   const found = useResource((signal) => api.get("/api/read", { query: { path }, signal }), `text/${path}`, ["files"]);
   const [edited, setEdited] = useState<TextFile>();
   if (edited) {
@@ -72,9 +79,9 @@ function Text({ path, isMarkdown }: { path: string; isMarkdown: boolean }) {
           {file.content === "" ? (
             <p class="muted">{t("empty_file")}</p>
           ) : isMarkdown ? (
-            <Written text={file.content} />
+            <Written text={file.content} line={line} />
           ) : (
-            <pre class="text-block files-text" tabIndex={0} aria-label={nameOf(path)}>{file.content}</pre>
+            <Plain text={file.content} name={nameOf(path)} line={line} />
           )}
         </>
       )}
@@ -83,8 +90,9 @@ function Text({ path, isMarkdown }: { path: string; isMarkdown: boolean }) {
 }
 
 /** A page of Markdown, with its front matter as a table that can be opened. */
-function Written({ text }: { text: string }) {
+function Written({ text, line }: { text: string; line: number | null | undefined }) {
   const { properties, rest } = partsOf(text);
+  const above = text.slice(0, text.length - rest.length).split("\n").length;
   return (
     <>
       {Object.keys(properties).length > 0 && (
@@ -93,8 +101,54 @@ function Written({ text }: { text: string }) {
           <Details value={properties} />
         </details>
       )}
-      <Markdown text={rest} />
+      <Markdown text={rest} line={line ? line - above : undefined} />
     </>
+  );
+}
+
+/** A text as it is, with the line that is looked for in sight. */
+function Plain({ text, name, line }: { text: string; name: string; line: number | null | undefined }) {
+  const marked = useRef<HTMLElement>(null);
+  useLayoutEffect(() => marked.current?.scrollIntoView({ block: "center" }), [line]);
+  const lines = text.split("\n");
+  const before = lines.slice(0, (line ?? 1) - 1).map((each) => `${each}\n`).join("");
+  const found = line ? lines[line - 1] : undefined;
+  return (
+    <pre class="text-block files-text" tabIndex={0} aria-label={name}>
+      {found === undefined ? text : (
+        <>
+          {before}
+          <mark ref={marked}>{found || " "}</mark>
+          {lines.slice(line ?? 0).map((each) => `\n${each}`).join("")}
+        </>
+      )}
+    </pre>
+  );
+}
+
+/** A PDF file, which the browser itself shows at a page. */
+function Pdf({ path, page }: { path: string; page: number | null | undefined }) {
+  const found = useResource((signal) => download("/api/files/download", { query: { path }, signal }), `pdf/${path}`, ["files"]);
+  return (
+    <Loaded of={found}>
+      {(blob) => <Opening blob={blob} page={page} />}
+    </Loaded>
+  );
+}
+
+function Opening({ blob, page }: { blob: Blob; page: number | null | undefined }) {
+  const address = useAddress(blob, "application/pdf");
+  return (
+    <Empty icon="list" title={page ? t("found_on_page", { n: page }) : t("no_preview")} text={t("pdf_text")}>
+      {address && (
+        <LinkButton
+          label={page ? t("open_page", { n: page }) : t("open")}
+          href={page ? `${address}#page=${page}` : address}
+          kind="primary"
+          isElsewhere
+        />
+      )}
+    </Empty>
   );
 }
 
@@ -104,23 +158,35 @@ function Picture({ path }: { path: string }) {
     `picture/${path}`,
     ["files"],
   );
-  return <Loaded of={found}>{(blob) => <Shown blob={blob} name={nameOf(path)} />}</Loaded>;
+  return <Loaded of={found}>{(blob) => <Drawn blob={blob} name={nameOf(path)} />}</Loaded>;
 }
 
-function Shown({ blob, name }: { blob: Blob; name: string }) {
+/** The address of a blob as long as it is shown, with `type` as one of that. */
+function useAddress(blob: Blob, type?: string): string | undefined {
   const [address, setAddress] = useState<string>();
   useEffect(() => {
-    const made = URL.createObjectURL(blob);
+    const made = URL.createObjectURL(type ? new Blob([blob], { type }) : blob);
     setAddress(made);
     return () => URL.revokeObjectURL(made);
-  }, [blob]);
+  }, [blob, type]);
+  return address;
+}
+
+function Drawn({ blob, name }: { blob: Blob; name: string }) {
+  const address = useAddress(blob);
   return address ? <img class="files-picture" src={address} alt={name} /> : null;
 }
 
-function NoPreview({ path }: { path: string }) {
+function NoPreview({ path, at }: { path: string; at: FilePlace }) {
   return (
-    <Empty icon="list" title={t("no_preview")} text={t("no_preview_text")}>
+    <Empty icon="list" title={whereIn(at) ?? t("no_preview")} text={t("no_preview_text")}>
       <Button label={t("download")} icon="download" kind="primary" onPress={() => save(path, null)} />
     </Empty>
   );
+}
+
+function whereIn({ page, chapter, line }: FilePlace): string | undefined {
+  if (page) return t("found_on_page", { n: page });
+  if (chapter) return t("found_in_chapter", { n: chapter });
+  return line ? t("found_in_line", { n: line }) : undefined;
 }

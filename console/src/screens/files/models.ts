@@ -10,19 +10,31 @@ export const join = (folder: string, name: string) => (folder ? `${folder}/${nam
 export const nameOf = (path: string) => path.split("/").at(-1) ?? path;
 export const folderOf = (path: string) => path.split("/").slice(0, -1).join("/");
 
-/** The address of a folder of the vault; with `file`, of one in it. */
-export function placeOf(folder: string, file?: string): string {
-  return to("files", folder ? folder.split("/") : [], file ? { file } : {});
+/** The place in a file that a hit leads to: one of these, or none. */
+export type FilePlace = Partial<Record<(typeof UNITS)[number], number | null>>;
+
+export const UNITS = ["page", "chapter", "line"] as const;
+
+/** The address of a folder of the vault; with `file`, of one in it, and of a place in that. */
+export function placeOf(folder: string, file?: string, at: FilePlace = {}): string {
+  const place = UNITS.flatMap((unit) => (at[unit] ? [[unit, String(at[unit])] as const] : []));
+  return to("files", folder ? folder.split("/") : [], file ? { file, ...Object.fromEntries(place) } : {});
+}
+
+/** The place in a file that an address names. */
+export function placeIn(query: URLSearchParams): FilePlace {
+  return Object.fromEntries(UNITS.map((unit) => [unit, Number(query.get(unit)) || null]));
 }
 
 const TEXTS = /\.(md|markdown|txt|text|csv|tsv|json|jsonl|ya?ml|toml|ini|cfg|conf|log|py|js|ts|tsx|jsx|css|html?|xml|sh|bash|rs|go|c|h|cpp|java|rb|sql|nix|tex|org|rst|diff|patch)$/i;
 const IMAGES = /\.(png|jpe?g|gif|webp|avif|bmp)$/i;
 
-export type Preview = "markdown" | "text" | "image" | "none";
+export type Preview = "markdown" | "text" | "image" | "pdf" | "none";
 
 /** Return the preview of a file; one without a suffix is mostly a text, and the server says if it is not. */
 export function previewOf(name: string): Preview {
   if (IMAGES.test(name)) return "image";
+  if (/\.pdf$/i.test(name)) return "pdf";
   if (/\.(md|markdown)$/i.test(name)) return "markdown";
   return TEXTS.test(name) || !name.includes(".") ? "text" : "none";
 }

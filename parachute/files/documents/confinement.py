@@ -1,0 +1,81 @@
+"""The command line of the process that reads a document: no network, no vault, no other program, and nothing to write.
+
+Where there is no bubblewrap (macOS), the process is the same with its limits alone.
+"""
+
+import shutil
+import sys
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from parachute.sandbox.engines.bubblewrap import ISOLATION, interpreter, kernel_files, memory_folder, system_files
+
+_LIBRARIES = "/opt/parachute/lib"
+_PACKAGES = ("parachute", "pypdfium2", "pypdfium2_raw", "pypdfium2_cfg")
+_MODULE = "parachute.files.documents.program"
+_ENVIRONMENT = {"LANG": "C.UTF-8", "OMP_THREAD_LIMIT": "1"}
+_TESSERACT = "tesseract"
+
+
+def command(kind: str) -> list[str]:
+    """Return the command line that reads its standard input as a document of a kind."""
+    return [*_confined(), _MODULE, kind]
+
+
+def reads(kind: str) -> bool:
+    """Return True where what reads a kind is installed: a library for PDF, for pictures a program of the machine."""
+    if kind == "picture":
+        return shutil.which(_TESSERACT) is not None
+    return kind != "pdf" or _has_pdfium()
+
+
+@cache
+def _has_pdfium() -> bool:
+    return find_spec("pypdfium2") is not None
+
+
+def environment() -> dict[str, str]:
+    """Return the variables of the process, where no sandbox sets its own."""
+    return {**_ENVIRONMENT, "PATH": _search_path()}
+
+
+def _confined() -> tuple[str, ...]:
+    found = _library_folders()
+    program = shutil.which("bwrap")
+    if program is None:
+        places = dict.fromkeys(str(Path(folder).parent) for folder in found.values())
+        return (sys.executable, "-ISB", "-c", _start(list(places)))
+    arguments = [program, *ISOLATION, *kernel_files()]
+    # First, since what follows may lie below them: an interpreter in /tmp.
+    for folder, megabytes in (("/tmp", 16), ("/run", 1)):  # noqa: S108 - inside of the sandbox
+        arguments += memory_folder(folder, megabytes)
+    arguments += system_files()
+    for name, folder in found.items():
+        arguments += ["--ro-bind", folder, f"{_LIBRARIES}/{name}"]
+    arguments += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/"]
+    for name, value in environment().items():
+        arguments += ["--setenv", name, value]
+    return (*arguments, "--", interpreter(), "-ISB", "-c", _start([_LIBRARIES]))
+
+
+def _start(places: list[str]) -> str:
+    return (
+        f"import sys; sys.path += {places!r}; import runpy; "
+        "sys.argv = sys.argv[1:]; runpy.run_module(sys.argv[0], run_name='__main__', alter_sys=False)"
+    )
+
+
+def _library_folders() -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name in _PACKAGES:
+        specification = find_spec(name)
+        if specification and specification.submodule_search_locations:
+            found[name] = specification.submodule_search_locations[0]
+    return found
+
+
+def _search_path() -> str:
+    program = shutil.which(_TESSERACT)
+    own = [str(Path(program).parent)] if program else []
+    return ":".join(dict.fromkeys((*own, "/usr/bin", "/bin")))

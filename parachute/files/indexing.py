@@ -1,0 +1,179 @@
+"""Giving the index what has changed in the vault: texts at once, documents one after the other while nobody chats."""
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from parachute.base.clock import Clock
+from parachute.base.errors import ParachuteError
+from parachute.base.folders import Folder
+from parachute.events.file_watcher.service import VaultWatcher
+from parachute.files import texts
+from parachute.files.documents.kinds import is_picture
+from parachute.files.documents.pieces import divided, keys_of
+from parachute.files.documents.service import Documents
+from parachute.files.progress import Progress
+from parachute.llm.meaning.full_text import FILES
+from parachute.llm.meaning.service import MeaningIndex
+
+log = logging.getLogger(__name__)
+
+_BUSY_SECONDS = 2.0
+_AFTER_START_SECONDS, _AFTER_CHANGE_SECONDS = 10.0, 30.0
+"""Until the files are looked through; a change seldom comes alone."""
+
+_MOST_MISSING = 5_000
+_BATCH, _BATCH_SIZE = 100, 1_000_000
+
+
+class Indexing:
+    """Looks through the vault, and remembers what is still to be read; the index alone remembers what it has."""
+
+    def __init__(
+        self, root: Path, meaning: MeaningIndex, documents: Documents, watcher: VaultWatcher, clock: Clock
+    ) -> None:
+        self._root = root
+        self._meaning = meaning
+        self._documents = documents
+        self._watcher = watcher
+        self._clock = clock
+        self._changed = asyncio.Event()
+        self._giving = asyncio.Lock()
+        self._following: asyncio.Task[None] | None = None
+        self._refreshing: asyncio.Task[None] | None = None
+        self._reading: asyncio.Task[None] | None = None
+        self._marks = texts.Marks()
+        self._waiting: dict[str, str] = {}
+        self._unreadable: dict[str, str] = {}
+        self.looked = 0.0
+        """The time of the last look at the vault, 0 before the first."""
+
+    @property
+    def problem(self) -> str | None:
+        """The reason why some files are not among those that are searched."""
+        return self._marks.problem
+
+    @property
+    def progress(self) -> Progress:
+        """The state of reading."""
+        total = len(self._marks.texts) + len(self._marks.documents)
+        return Progress(total - len(self._waiting), total, self._marks.left_out, self._unreadable)
+
+    async def start(self) -> None:
+        """Read by the side where meanings are known, which takes a while; else not before somebody searches."""
+        if self._meaning.is_on:
+            self._watcher.listen(self._handle_changes, is_needed=False)
+            self._following = asyncio.create_task(self._follow(), name="texts of the vault")
+
+    async def close(self) -> None:
+        """End reading; it goes on where it was."""
+        await self._watcher.forget(self._handle_changes)
+        for task in (self._following, self._refreshing, self._reading):
+            if task is not None:
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+        await self._documents.close()
+
+    def refresh(self) -> "asyncio.Task[None]":
+        """Give what has changed, once at a time."""
+        if self._refreshing is None or self._refreshing.done():
+            self._refreshing = asyncio.create_task(self._give(), name="changed texts of the vault")
+        return self._refreshing
+
+    def reading(self) -> "asyncio.Task[None] | None":
+        """The reading of documents that is under way, if one is."""
+        return self._reading if self._reading is not None and not self._reading.done() else None
+
+    async def _handle_changes(self, paths: frozenset[str]) -> None:
+        self._changed.set()
+
+    async def _follow(self) -> None:
+        await self._clock.sleep(_AFTER_START_SECONDS)
+        while self._meaning.is_ready:
+            self._changed.clear()
+            await self._quiet()
+            try:
+                await asyncio.shield(self.refresh())
+            except (ParachuteError, OSError) as error:
+                log.warning("The texts of the vault are not searched: %s", error)
+            await self._clock.wait(self._changed, None)
+            await self._clock.sleep(_AFTER_CHANGE_SECONDS)
+
+    async def _quiet(self) -> None:
+        while self._meaning.is_busy():
+            await self._clock.sleep(_BUSY_SECONDS)
+
+    async def _give(self) -> None:
+        missing: Sequence[str] = ()
+        is_cut = True
+        while is_cut:
+            async with self._giving:
+                found, wanted = await self._looked_through()
+                missing = await self._meaning.missing(FILES, wanted, _MOST_MISSING)
+                is_cut = len(missing) == _MOST_MISSING
+            while missing:
+                given, missing = await self._read(missing, found.documents)
+                await self._meaning.put_marked(FILES, given, {key: wanted[key] for key in given})
+                if missing:
+                    await self._quiet()
+            self.looked = self._clock.elapsed()
+        if self._waiting and self.reading() is None:
+            self._reading = asyncio.create_task(self._read_documents(), name="documents of the vault")
+
+    async def _looked_through(self) -> tuple[texts.Marks, dict[str, str]]:
+        """The files of the vault, and the keys with marks that the index should have of it."""
+        found = await asyncio.to_thread(texts.marks, self._root)
+        known = await self._documents.known() if found.documents or self._marks.documents or not self.looked else {}
+        wanted, waiting, unreadable = dict(found.texts), {}, {}
+        for path, mark in found.documents.items():
+            document = known.pop(path, None)
+            if document is None or document.mark != mark:
+                waiting[path] = mark
+                continue
+            wanted |= dict.fromkeys(keys_of(path, document.pieces), mark)
+            if document.reason and not is_picture(path):
+                unreadable[path] = document.reason
+        if known and not found.problem:
+            await self._documents.forget(known)
+        self._marks, self._unreadable = found, unreadable
+        newest = sorted(waiting.items(), key=lambda each: texts.changed_at(each[1]), reverse=True)
+        self._waiting = dict(newest)
+        return found, wanted
+
+    async def _read(self, keys: Sequence[str], documents: Mapping[str, str]) -> tuple[dict[str, str], Sequence[str]]:
+        """The first texts of some, and the keys of the rest."""
+        some = keys[:_BATCH]
+        of_documents = await self._documents.parts(key for key in some if divided(key)[0] in documents)
+        given = await asyncio.to_thread(self._read_texts, some, of_documents)
+        return given, keys[len(given) :]
+
+    def _read_texts(self, keys: Sequence[str], of_documents: Mapping[str, str]) -> dict[str, str]:
+        given: dict[str, str] = {}
+        size = 0
+        with Folder.open(self._root) as vault:
+            for key in keys:
+                found = of_documents.get(key)
+                given[key] = texts.text_of(vault, key) if found is None else found
+                size += len(given[key])
+                if size > _BATCH_SIZE:
+                    break
+        return given
+
+    async def _read_documents(self) -> None:
+        """Read what waits, the newest first; what comes meanwhile is read in its turn."""
+        while self._waiting:
+            path, mark = next(iter(self._waiting.items()))
+            await self._quiet()
+            try:
+                text, reason = await self._documents.read(path)
+                async with self._giving:
+                    given = await self._documents.keep(path, mark, text, reason)
+                    await self._meaning.put_marked(FILES, given, dict.fromkeys(given, mark))
+            except (ParachuteError, OSError) as error:
+                log.warning("The documents of the vault are not read: %s", error)
+                return  # the next look at the vault begins again
+            if reason and not is_picture(path):
+                self._unreadable[path] = reason
+            if self._waiting.get(path) == mark:
+                del self._waiting[path]

@@ -1,0 +1,152 @@
+"""Documents of the vault are found with the page or line that has the words, and what cannot be read is told."""
+
+import asyncio
+import os
+from pathlib import Path
+
+import pytest
+
+from parachute.config.vault.service import Vault
+from parachute.files import texts
+from parachute.files.progress import NotRead
+from parachute.files.search import FileSearch, FoundFile
+from tests.files.conftest import MakeSearch
+from tests.files.documents import writing
+from tests.files.documents.hostile import HOSTILE
+from tests.support.clock import ManualClock
+from tests.support.waiting import until
+
+pytestmark = pytest.mark.process
+
+
+def _write(vault: Vault, path: str, content: str | bytes) -> Path:
+    file = vault.root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(content.encode() if isinstance(content, str) else content)
+    return file
+
+
+async def _found(clock: ManualClock, search: FileSearch, question: str) -> list[FoundFile]:
+    """Search when the last look is not fresh any more."""
+    clock.move(4)
+    return (await search.search(question, 10))[0]
+
+
+async def _all_read(search: FileSearch) -> None:
+    await until(lambda: search.progress.total > 0 and search.progress.read == search.progress.total, "all is read")
+
+
+def _places(found: list[FoundFile]) -> dict[str, tuple[int | None, int | None, int | None]]:
+    return {each.path: (each.page, each.chapter, each.line) for each in found}
+
+
+async def test_each_kind_is_found_with_its_place(make_search: MakeSearch, vault: Vault, clock: ManualClock) -> None:
+    said = "Kevin advises us on the boat."
+    _write(vault, "Notes/a.md", f"---\ntitle: x\n---\n\nFirst\n\n{said}\n")
+    _write(vault, "Papers/b.pdf", writing.pdf(["One", "Two", f"Three\n{said}"]))
+    _write(vault, "Papers/c.docx", writing.docx([["One"], ["Two", said]]))
+    _write(vault, "d.odt", writing.odt([["One"], ["Two"], ["Three"], [said]]))
+    _write(vault, "e.epub", writing.epub(["<p>One</p>", f"<p>Two</p><p>{said}</p>"]))
+    _write(vault, "f.html", f"<html>\n<body>\n<p>One\n<p>{said}\n</html>")
+    _write(vault, "g.eml", writing.mail("Ships", f"Hello\n{said}"))
+    _write(vault, "h.ics", writing.calendar(f"SUMMARY:{said}"))
+    search = make_search(enabled=False)
+    assert _places(await _found(clock, search, "kevin advises boat")) == {
+        "Notes/a.md": (None, None, 7),
+        "Papers/b.pdf": (3, None, None),
+        "Papers/c.docx": (2, None, None),
+        "d.odt": (4, None, None),
+        "e.epub": (None, 2, None),
+        "f.html": (None, None, 4),
+        "g.eml": (None, None, 6),
+        "h.ics": (None, None, 4),
+    }
+
+
+async def test_sentence_on_page_180(make_search: MakeSearch, vault: Vault, clock: ManualClock) -> None:
+    pages = ["many words of a long book\n" * 30 for _ in range(200)]
+    pages[179] += "Ottilie repairs organs."
+    _write(vault, "book.pdf", writing.pdf(pages))
+    search = make_search(enabled=False)
+    (found,) = await _found(clock, search, "ottilie organs")
+    assert (found.path, found.page) == ("book.pdf", 180)
+    assert "Ottilie repairs organs." in found.snippet
+    (found,) = await _found(clock, search, "many words of a long book")
+    assert (found.path, found.page) == ("book.pdf", 1), "one hit for one file"
+
+
+async def test_hit_by_meaning_has_its_beginning(make_search: MakeSearch, vault: Vault, clock: ManualClock) -> None:
+    _write(vault, "Papers/b.pdf", writing.pdf(["Three ships in the harbour."]))
+    search = make_search()
+    await _found(clock, search, "ships")
+    await until(lambda: search._meaning.progress and not search._meaning.waiting, "meanings are known")
+    (found,) = await _found(clock, search, "boats")
+    assert (found.path, found.found_by, found.snippet) == ("Papers/b.pdf", "meaning", "Three ships in the harbour.")
+
+
+async def test_what_has_failed_is_told_and_not_tried_again(
+    make_search: MakeSearch, vault: Vault, clock: ManualClock
+) -> None:
+    bad = _write(vault, "bad.pdf", HOSTILE["locked.pdf"]())
+    _write(vault, "good.docx", writing.docx([["treasure"]]))
+    search = make_search(enabled=False)
+    assert [each.path for each in await _found(clock, search, "treasure")] == ["good.docx"]
+    assert search.progress.unreadable == {"bad.pdf": "encrypted"}
+    # What the file says now, with the mark of before: nobody looks at it.
+    status = bad.stat()
+    bad.write_bytes(writing.pdf(["treasure"]).ljust(status.st_size, b" ")[: status.st_size])
+    os.utime(bad, ns=(status.st_atime_ns, status.st_mtime_ns))
+    again = make_search(enabled=False)
+    assert [each.path for each in await _found(clock, again, "treasure")] == ["good.docx"]
+    assert again.progress.unreadable == {"bad.pdf": "encrypted"}
+    bad.write_bytes(writing.pdf(["treasure"]))
+    await _found(clock, again, "treasure")
+    await _all_read(again)
+    assert {each.path for each in await _found(clock, again, "treasure")} == {"good.docx", "bad.pdf"}
+    assert again.progress.unreadable == {}
+
+
+async def test_newest_are_read_first_while_nobody_chats(
+    make_search: MakeSearch, vault: Vault, clock: ManualClock
+) -> None:
+    for number in range(3):
+        file = _write(vault, f"{number}.docx", writing.docx([["treasure"]]))
+        os.utime(file, (number, number))
+    _write(vault, "a.md", "treasure")
+    search = make_search(enabled=False)
+    chats = ["one"]
+    search._meaning.is_busy = lambda: bool(chats)
+    asked = asyncio.create_task(search.search("treasure", 10))
+    await until(lambda: search._indexing.reading() is not None, "documents are waited for")
+    await clock.advance(10)
+    found, problem = await asked
+    assert [each.path for each in found] == ["a.md"]
+    assert problem
+    assert (search.progress.read, search.progress.total) == (1, 4)
+    assert list(search._indexing._waiting) == ["2.docx", "1.docx", "0.docx"]
+    chats.clear()
+    await clock.advance(2)
+    await _all_read(search)
+    assert len(await _found(clock, search, "treasure")) == 4
+
+
+async def test_removed_documents_are_forgotten(make_search: MakeSearch, vault: Vault, clock: ManualClock) -> None:
+    file = _write(vault, "a.docx", writing.docx([["treasure"]]))
+    search = make_search(enabled=False)
+    assert len(await _found(clock, search, "treasure")) == 1
+    file.unlink()
+    assert await _found(clock, search, "treasure") == []
+    assert await search._documents.known() == {}
+
+
+async def test_pictures_that_nobody_reads_are_counted(
+    make_search: MakeSearch, vault: Vault, clock: ManualClock, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in ("a.jpg", "b.PNG"):
+        _write(vault, name, b"x")
+    (tmp_path / "programs").mkdir()
+    monkeypatch.setenv("PATH", str(tmp_path / "programs"))
+    assert texts.marks(vault.root).left_out == {"picture": 2}
+    search = make_search(enabled=False)
+    await _found(clock, search, "a")
+    assert NotRead.of(search.progress).pictures == 2
