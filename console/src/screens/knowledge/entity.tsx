@@ -9,6 +9,7 @@ import { go, to } from "~/state/router";
 import { may } from "~/state/session";
 import { toast } from "~/state/toasts";
 import { Markdown } from "~/text/markdown";
+import { typeName } from "~/text/names";
 import { type Entity, entity, kinds, links, remove } from "./data";
 import { LinksOf } from "./links";
 import { MentionsOf } from "./mentions";
@@ -30,7 +31,7 @@ export function EntityPage({ id }: { id: string }) {
           <>
             <div class="entity-kind">
               <a href={to("knowledge", ["type", shown.type])}>
-                <Badge text={`${icon} ${shown.type}`.trim()} kind="accent" />
+                <Badge text={`${icon} ${typeName(shown.type)}`.trim()} kind="accent" />
               </a>
               {shown.tags.map((tag) => (
                 <Badge key={tag} text={`#${tag}`} />
