@@ -48,7 +48,7 @@ LONGEST = 4000
 IN_DARK = 2
 """Screens that are taken dark as well, where nobody says more."""
 FAULTS = """(least) => {
-  const small = [...document.querySelectorAll('button, select, .button, [role=option], [role=tab]')].flatMap((control) => {
+  const small = [...document.querySelectorAll('button:not(.as-link), select, .button, [role=option], [role=tab]')].flatMap((control) => {
     const { width, height } = control.getBoundingClientRect();
     const name = control.ariaLabel || control.textContent.trim().slice(0, 40);
     return width && Math.min(width, height) < least ? [`${name} is ${Math.round(width)} x ${Math.round(height)}`] : [];

@@ -40,7 +40,7 @@ def test_one_comes_by_itself_is_read_approved_and_taken_back(make_person: MakePe
     expect(page.get_by_role("heading", name="No suggestions")).to_be_visible()
     write(computer, "Kevin married in May.", 1)
     shown = card(page, "Update: Kevin")
-    expect(shown.get_by_text("daily · ")).to_be_visible()
+    expect(shown.get_by_text("Journal · ")).to_be_visible()
     expect(shown.get_by_label("Difference").get_by_text(re.compile(r"^\+- .*Kevin married in May"))).to_be_visible()
     assert "married" not in entity(computer, kevin)
     shown.get_by_role("button", name="Approve").click()

@@ -16,6 +16,7 @@ const t = messages("activity_sentences", {
   agent_request: "{who} asked to run an agent: {what}.",
   agent_start: "{who} started.",
   api_call: "{who} used {where}.",
+  api_read: "{who} looked at {where}.",
   approval: "{who} approved {what}.",
   withdrawal: "{who} withdrew the approval of {what}.",
   audit_dropped: "Some records were lost because too many came at once.",
@@ -74,7 +75,7 @@ export function sentence(record: AuditRecord, titles: Titles): string {
   const values = {
     who: actor(String(record.source_type ?? ""), String(record.source_id ?? ""), titles),
     what: readable(event_type, [target_endpoint, tool, summary].filter(Boolean).map(String).join(" ")) || event_type.replace(/_/g, " "),
-    where: event_type === "api_call" ? partName(String(target_module ?? "")) : moduleName(String(target_module ?? "")),
+    where: event_type.startsWith("api_") ? partName(String(target_module ?? "")) : moduleName(String(target_module ?? "")),
     time: duration(Number(duration_ms ?? 0)),
   };
   const said = t(key as "other", values);
@@ -99,11 +100,13 @@ function readable(type: string, what: string): string {
 
 /** What programs do among themselves: nobody asked for it, and it hides what somebody did. */
 const INNER = new Set(["event", "module_call", "gateway_call"]);
+/** Looking, of which a page does much by itself: that some of it failed is no news either. */
+const LOOKING = "api_read";
 /** Parts whose requests are told by records of their own. */
 const TOLD = new Set(["auth", "bots", "chat", "files", "git", "inbox", "network", "pairing", "suggestions", "write"]);
 
 export function isInner({ event_type, target_module, success }: AuditRecord): boolean {
-  return success !== false && (INNER.has(event_type) || (event_type === "api_call" && TOLD.has(String(target_module))));
+  return event_type === LOOKING || (success !== false && (INNER.has(event_type) || (event_type === "api_call" && TOLD.has(String(target_module)))));
 }
 
 const UNITS: [string, number][] = [

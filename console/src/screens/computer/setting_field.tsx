@@ -34,7 +34,7 @@ export function SettingField({ setting, onChange, onReset }: Props) {
   }
   const byDefault = written(setting.default);
   const standard = kind === "word" ? valueName(setting.name, byDefault) || t("nothing") : byDefault || t("nothing");
-  const isShort = standard.length <= LONG && !standard.includes("\n");
+  const isShort = kind === "word" || (standard.length <= LONG && !standard.includes("\n"));
   const hint = isShort ? `${description} ${t("default_is", { value: standard })}` : description;
   const reset = setting.source === "file" && <Button label={t("to_default")} kind="quiet" onPress={onReset} />;
   const withReset = (field: ComponentChildren) => (

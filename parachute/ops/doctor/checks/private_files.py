@@ -14,7 +14,7 @@ from parachute.security.keys.cli_token import CliToken
 
 _OPEN = 0o077
 _NAMED = 3
-"""Files that are named."""
+"""Files and folders that are named."""
 _SECRETS = ("bot-tokens.json", "credentials.json", "git-tokens.json", "mcp-logins.json", "mcp-secrets.json")
 
 
@@ -37,8 +37,9 @@ def examine(computer: Computer) -> Result:
         )
     if not found:
         return ok(f"{home} and what is in it can be read by you alone.")
-    names = ", ".join(str(each.path.relative_to(home)) if each.path != home else str(home) for each in found[:_NAMED])
-    is_more = len(found) > _NAMED
+    # Of files deep in a folder that folder says enough: their paths are details.
+    first = list(dict.fromkeys(str(home) if each.path == home else each.path.relative_to(home).parts[0] for each in found))
+    names, is_more = ", ".join(first[:_NAMED]), len(first) > _NAMED
     read = [each.path.name for each in found if each.path.name in _SECRETS]
     renew = f" Others may have read {', '.join(read)}: replace their contents." if read else ""
     hint = f"`parachute doctor private-files --fix`, or chmod -R go-rwx {home}.{renew}"

@@ -58,7 +58,8 @@ def journal_edit(person: Person) -> Page:
 def journal_history(person: Person) -> Page:
     page = person.open("journal")
     page.locator("main .button", has_text=spoken(page, "Earlier versions")).last.click()
-    return dialog(page)
+    expect(page.locator("main .loading")).to_have_count(0)
+    return page
 
 
 def journal_found(person: Person) -> Page:

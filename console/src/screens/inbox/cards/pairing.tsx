@@ -39,7 +39,7 @@ export const card: Card = {
   icon: "bots",
   t,
   parts: ({ title, source }) => ({ who: part(title.replace(/ wants to talk to your bot$/, "")), where: part(source) }),
-  sentence: ({ details }) => (details.chat_type === "private" ? "sentence_private" : "sentence_group"),
+  sentence: ({ details }) => (details.code ? "sentence_private" : "sentence_group"),
   grant: (name) => t(`grant_${name}` as "grant_guest"),
   Body,
 };
