@@ -53,6 +53,4 @@ def furnish_talks(house: Household) -> None:
     house.say(SHOWN["cards"], command, text("The lists are written."), workspaceId="boat")
     first = house.say(SHOWN["versions"], text("A heron. It stands still, and waits for fish."))
     asked = next(each["id"] for each in house.ask("GET", f"/api/chat/{first}")["messages"] if each["role"] == "user")
-    house.say(
-        SHOWN["versions"], text("A stork, if its legs are red."), continuedFrom=first, continuedBefore=asked
-    )
+    house.say(SHOWN["versions"], text("A stork, if its legs are red."), continuedFrom=first, continuedBefore=asked)

@@ -82,14 +82,14 @@ export function sentence(record: AuditRecord, titles: Titles): string {
   return said === key ? t("other", values) : said;
 }
 
-/** What records say in the words of programs: how a file was changed, and how a request was made. */
+/** Words of programs in records: how a file was changed, and how a request was made. */
 const FIRST: Record<string, RegExp> = {
   file_change: /^(write|edit|upload|delete|move|make-folder|create|undo) /,
   egress: /^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|CONNECT) /,
 };
 const DECIDED = /^(always|once|never): (?:(push|fetch) )?(.+)$/s;
 
-/** What was done, without the words that only programs need. */
+/** The deed of a record, without the words that only programs need. */
 function readable(type: string, what: string): string {
   const decided = DECIDED.exec(what);
   if (!decided) return what.replace(FIRST[type] ?? /^(?!)/, "");
@@ -98,7 +98,7 @@ function readable(type: string, what: string): string {
   return t(choice as "always", { what: used });
 }
 
-/** What programs do among themselves: nobody asked for it, and it hides what somebody did. */
+/** Deeds of programs among themselves: nobody asked for them, and they hide what somebody did. */
 const INNER = new Set(["event", "module_call", "gateway_call"]);
 /** Looking, of which a page does much by itself: that some of it failed is no news either. */
 const LOOKING = "api_read";

@@ -74,5 +74,5 @@ export const t = messages("modules", {
   differences: "Changes",
 });
 
-/** What an agent of a module reaches: one of two words of the server, or hosts and files as they are. */
+/** The reach of an agent of a module: one of two words of the server, or hosts and files as they are. */
 export const allowance = (value: string) => (value === "none" || value === "all" ? t(`allowance_${value}`) : value);

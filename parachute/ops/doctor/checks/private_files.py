@@ -38,7 +38,9 @@ def examine(computer: Computer) -> Result:
     if not found:
         return ok(f"{home} and what is in it can be read by you alone.")
     # Of files deep in a folder that folder says enough: their paths are details.
-    first = list(dict.fromkeys(str(home) if each.path == home else each.path.relative_to(home).parts[0] for each in found))
+    first = list(
+        dict.fromkeys(str(home) if each.path == home else each.path.relative_to(home).parts[0] for each in found)
+    )
     names, is_more = ", ".join(first[:_NAMED]), len(first) > _NAMED
     read = [each.path.name for each in found if each.path.name in _SECRETS]
     renew = f" Others may have read {', '.join(read)}: replace their contents." if read else ""

@@ -109,4 +109,3 @@ def palette(person: Person) -> Page:
     page.keyboard.type("garden")
     expect(page.locator(".palette-found [role=option]").nth(3)).to_be_visible(timeout=MILLISECONDS)
     return page
-

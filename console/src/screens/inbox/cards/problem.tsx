@@ -21,7 +21,7 @@ const t = messages("inbox_cards_problem", {
   all_hide: "Hide all {n} problems for a week",
 });
 
-/** What is mended nowhere else. */
+/** The place for what is mended on no screen of its own. */
 const DOCTOR = { key: "open_doctor", href: () => to("computer", ["doctor"]) };
 
 function Body({ item: { details } }: BodyProps) {
