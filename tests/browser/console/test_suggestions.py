@@ -124,7 +124,7 @@ def test_a_key_that_only_reads_has_no_buttons(make_person: MakePerson, computer:
     expect(shown.get_by_label("Difference")).to_contain_text("# Frieda")
     expect(shown.get_by_role("button")).to_have_count(0)
     owner = make_person(DESKTOP).open("inbox")
-    item = card(owner, "suggests adding Frieda to brain")
+    item = card(owner, "suggests adding Frieda to Knowledge")
     expect(item.get_by_label("Difference")).to_contain_text("# Frieda")
     item.get_by_role("button", name="Reject").click()
     expect(item).to_have_count(0)

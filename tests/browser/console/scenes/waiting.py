@@ -1,4 +1,4 @@
-"""What waits for its owner: a card of each kind, what is agreed to, and suggestions."""
+"""Cards of all kinds that wait for their owner, consents, and suggestions."""
 
 import json
 
@@ -72,7 +72,7 @@ def no_answer(person: Person) -> Page:
 
 
 def consent_of_module(person: Person) -> Page:
-    """What a module asks for before it is there."""
+    """The consent to a module that is not there yet."""
     page = pressed(person, "modules", "Install a module")
     source = person.computer.folder / "sources" / "garden"
     if not source.exists():
