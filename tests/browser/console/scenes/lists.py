@@ -2,7 +2,7 @@
 
 import json
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import FilePayload, Page, expect
 
 from tests.browser.console import furnishing
 from tests.browser.console.people import Person
@@ -33,9 +33,8 @@ def conversations_not_found(person: Person) -> Page:
 def import_preview(person: Person) -> Page:
     page = person.open("conversations/import")
     export = json.dumps([furnishing.talk("Kettles", 900, 1)]).encode()
-    page.locator("input[type=file]").set_input_files(
-        [{"name": "kettles.json", "mimeType": "application/json", "buffer": export}]
-    )
+    file: FilePayload = {"name": "kettles.json", "mimeType": "application/json", "buffer": export}
+    page.locator("input[type=file]").set_input_files(file)
     press(page, "Preview")
     expect(page.get_by_role("button", name=spoken(page, "Import"))).to_be_visible()
     return page
