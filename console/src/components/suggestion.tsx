@@ -4,6 +4,7 @@ import { api, type Schema } from "~/api/client";
 import { useResource } from "~/state/resource";
 import { may } from "~/state/session";
 import { messages } from "~/text/messages";
+import { moduleName } from "~/text/names";
 import { said } from "~/text/server_sentences";
 import { Difference } from "./difference";
 import { Icon, type IconName } from "./icons";
@@ -70,7 +71,7 @@ export function SuggestionCard({ suggestion, actions }: { suggestion: Suggestion
         <h2 id={heading}>
           <bdi>{named(suggestion)}</bdi>
         </h2>
-        {suggestion.target_module && <Badge text={suggestion.target_module} kind="accent" />}
+        {suggestion.target_module && <Badge text={moduleName(suggestion.target_module)} kind="accent" />}
       </header>
       <Source of={suggestion} />
       <SuggestionBody suggestion={suggestion} />
@@ -82,7 +83,7 @@ export function SuggestionCard({ suggestion, actions }: { suggestion: Suggestion
 export function Source({ of }: { of: Suggestion }) {
   return (
     <p class="muted">
-      <bdi>{of.source_agent}</bdi> · <Ago time={of.timestamp} />
+      <bdi>{moduleName(of.source_agent)}</bdi> · <Ago time={of.timestamp} />
     </p>
   );
 }
@@ -93,7 +94,8 @@ export function SuggestionBody({ suggestion }: { suggestion: Suggestion }) {
     <>
       {suggestion.reasoning && (
         <p>
-          <bdi>{suggestion.reasoning}</bdi>
+          {/* The journal's own words; those of agents stay as they are. */}
+          <bdi>{suggestion.source_agent === "daily" ? said(suggestion.reasoning) : suggestion.reasoning}</bdi>
         </p>
       )}
       <Origin of={suggestion.origin} />
@@ -104,7 +106,7 @@ export function SuggestionBody({ suggestion }: { suggestion: Suggestion }) {
               <strong>
                 <bdi>{named(member)}</bdi>
               </strong>{" "}
-              <Badge text={member.target_module} />
+              <Badge text={moduleName(member.target_module)} />
               <Changed suggestion={member} />
             </li>
           ))}

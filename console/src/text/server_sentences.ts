@@ -1,5 +1,6 @@
 /** Sentences of the server in the language of this browser. */
 import { computed } from "@preact/signals";
+import { moment, number } from "./messages";
 import { sentences } from "./translations";
 
 interface Form {
@@ -58,11 +59,31 @@ export function said(sentence: string, depth = 0): string {
   const known = whole.value.get(sentence);
   if (known !== undefined) return known;
   if (depth > DEEPEST || sentence.length > LONGEST) return sentence;
+  const found = filled(sentence, depth, (value) => !BOUNDARY.test(value));
+  if (found !== undefined) return found;
+  const parts = sentence.split(/(?<=[.!?]) /);
+  // A value that ends a sentence and begins another one is two sentences, unless none of them is known.
+  const translated = parts.map((part) => said(part, depth + 1));
+  if (parts.some((part, index) => part !== translated[index])) return translated.join(" ");
+  return filled(sentence, depth, () => true) ?? sentence;
+}
+
+const BOUNDARY = /[.!?] \p{Lu}/u;
+
+/** A sentence in the first form that it has and whose values may be such. */
+function filled(sentence: string, depth: number, may: (value: string) => boolean): string | undefined {
   for (const each of forms.value) {
     const found = values(each, sentence);
+    if (!found || !Object.values(found).every(may)) continue;
     // A value may be a sentence itself, such as the reason of an error.
-    if (found) return shown(plain(each.translated).replace(/\{(\w+)\}/g, (_, name: string) => said(found[name] ?? "", depth + 1)));
+    return shown(plain(each.translated).replace(/\{(\w+)\}/g, (_, name: string) => written(found[name] ?? "", depth + 1)));
   }
-  const parts = sentence.split(/(?<=[.!?]) /);
-  return parts.length > 1 ? parts.map((part) => said(part, depth + 1)).join(" ") : sentence;
+  return undefined;
+}
+
+/** A value as it is written here: a day, a number, a sentence, or what it is. */
+function written(value: string, depth: number): string {
+  if (/^\d{4}-\d{2}-\d{2}$/.test(value)) return moment(`${value}T12:00:00`, { dateStyle: "medium" });
+  if (/^\d{1,3}(,\d{3})+$/.test(value)) return number(Number(value.replaceAll(",", "")));
+  return said(value, depth);
 }

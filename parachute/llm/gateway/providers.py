@@ -36,8 +36,9 @@ def choose(settings: Settings, credentials: CredentialSource, home: Home) -> Pro
     if base_url and not is_anthropic(base_url):
         # Somebody else's server: the login is Anthropic's and stays out of it.
         if credential := credentials.find(base_url):
-            because = f"there is a credential ({credential.source}) for {base_url}"
-            return Provider("anthropic", base_url, chosen_because=because)
+            return Provider(
+                "anthropic", base_url, chosen_because=f"there is a credential ({credential.source}) for {base_url}"
+            )
         return _compatible(settings, base_url, f"{base_url} is set, without a credential")
     if credential := credentials.find():
         return _anthropic(base_url, f"there is a credential ({credential.source})")

@@ -5,6 +5,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.browser.console import furnishing
 from tests.browser.console.furnished_bots import furnished_bots
 from tests.browser.console.furnished_files import furnish_decisions, furnish_files
 from tests.browser.console.furnished_lists import furnish_lists
@@ -47,3 +48,12 @@ def furnished_computer() -> Iterator[Computer]:
             furnish_decisions(computer)
             with furnished_bots(computer, model):
                 yield computer
+
+
+@contextlib.contextmanager
+def empty_computer() -> Iterator[Computer]:
+    """A computer on which nothing has happened yet."""
+    with MessagesAPI() as model, computer_with(model) as computer:
+        for name in ("brain", "daily", "chat", "imports"):
+            furnishing.install(computer, name)
+        yield computer

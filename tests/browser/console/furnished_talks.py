@@ -35,7 +35,12 @@ flowchart LR
 CHANGE = (
     "printf 'sails\\nropes\\n' > packing.md; printf '# Log\\n' > log.md; printf 'x\\n' > .envrc; " + FETCH["command"]
 )
-SHOWN = {"forms": "Plan a day at sea.", "cards": "Pack for the trip."}
+SHOWN = {
+    "forms": "Plan a day at sea.",
+    "cards": "Pack for the trip.",
+    "versions": "Which bird stands in the reeds?",
+    "asked": "Paint the hull.",
+}
 """The first message of each."""
 
 
@@ -46,3 +51,6 @@ def furnish_talks(house: Household) -> None:
     house.say(SHOWN["forms"], text(FORMS))
     command = tool_use("Bash", {"command": CHANGE, "description": "Write the lists"})
     house.say(SHOWN["cards"], command, text("The lists are written."), workspaceId="boat")
+    first = house.say(SHOWN["versions"], text("A heron. It stands still, and waits for fish."))
+    asked = next(each["id"] for each in house.ask("GET", f"/api/chat/{first}")["messages"] if each["role"] == "user")
+    house.say(SHOWN["versions"], text("A stork, if its legs are red."), continuedFrom=first, continuedBefore=asked)

@@ -93,7 +93,7 @@ def test_a_held_change_is_shown_as_a_difference_and_applied(person: Person, hous
 def test_a_suggestion_is_turned_down(person: Person, house: Household) -> None:
     propose_note(house)
     page = person.open("inbox")
-    shown = page.get_by_role("article", name="A conversation suggests changing Kevin in brain.")
+    shown = page.get_by_role("article", name="A conversation suggests changing Kevin in Knowledge.")
     expect(shown).to_contain_text("Sails to Helgoland in May.")
     shown.get_by_role("button", name="Reject").click()
     expect(page.get_by_role("heading", name="Nothing needs your decision")).to_be_visible()

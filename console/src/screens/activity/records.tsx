@@ -4,11 +4,11 @@ import { api } from "~/api/client";
 import { Button } from "~/components/button";
 import { Details } from "~/components/details";
 import { Dialog } from "~/components/dialog";
-import { Choice, TextField } from "~/components/field";
+import { Choice, Switch, TextField } from "~/components/field";
 import { Badge, Failure, Loading, Row, Section } from "~/components/layout";
 import { toast } from "~/state/toasts";
 import { moment } from "~/text/messages";
-import { type AuditRecord, sentence, type Titles } from "./sentences";
+import { type AuditRecord, isInner, sentence, type Titles } from "./sentences";
 import { t } from "./texts";
 
 const FILTERS = ["all", "session", "file", "host", "module", "event"] as const;
@@ -22,10 +22,13 @@ export function Records({ session, titles }: { session?: string; titles: Titles 
   const [next, setNext] = useState<string | null>(null);
   const [error, setError] = useState<unknown>();
   const [shown, setShown] = useState<AuditRecord>();
+  const [isAll, setAll] = useState(false);
+  const isEach = isAll || name === "event" || name === "module";
+  const visible = records?.filter((record) => isEach || !isInner(record));
 
   const load = async (before: string | null, signal?: AbortSignal) => {
     const until = day ? new Date(new Date(`${day}T00:00:00`).getTime() + 86_400_000).toISOString() : undefined;
-    const query = { limit: 50, before, to: until, ...(name !== "all" && value && { [name]: value }) };
+    const query = { limit: isEach ? 50 : 200, before, to: until, ...(name !== "all" && value && { [name]: value }) };
     const page = await api.get<{ records: AuditRecord[]; next: string | null }>("/api/audit", { query, signal });
     setRecords((earlier) => (before ? [...(earlier ?? []), ...page.records] : page.records));
     setNext(page.next);
@@ -38,7 +41,7 @@ export function Records({ session, titles }: { session?: string; titles: Titles 
       clearTimeout(timer);
       stop.abort();
     };
-  }, [name, value, day]);
+  }, [name, value, day, isEach]);
 
   return (
     <Section title={t("records")} actions={<Verify />}>
@@ -47,12 +50,13 @@ export function Records({ session, titles }: { session?: string; titles: Titles 
         {name !== "all" && <TextField label={t("value")} value={value} onInput={setValue} type="search" />}
         <TextField label={t("day")} value={day} onInput={setDay} type="date" />
       </div>
+      <Switch label={t("inner")} hint={t("inner_hint")} isOn={isEach} disabled={isEach && !isAll} onChange={setAll} />
       {error !== undefined && <Failure error={error} />}
       {!records && error === undefined && <Loading />}
-      {records?.length === 0 && <p class="muted">{t("none")}</p>}
-      {records && records.length > 0 && (
+      {visible?.length === 0 && <p class="muted">{t(next ? "none_here" : "none")}</p>}
+      {visible && visible.length > 0 && (
         <ul class="rows">
-          {records.map((record, index) => (
+          {visible.map((record, index) => (
             <Line key={index} record={record} titles={titles} onOpen={() => setShown(record)} />
           ))}
         </ul>

@@ -1,10 +1,13 @@
 /** A record of the audit log as a sentence: who did what. */
 import { callerName } from "~/text/callers";
 import { messages, number } from "~/text/messages";
+import { moduleName, partName } from "~/text/names";
 
 export type AuditRecord = Record<string, unknown> & { timestamp: string; event_type: string };
 
 const t = messages("activity_sentences", {
+  owner: "The owner",
+  bot_of: "The bot on {name}",
   agent: "An agent",
   agent_of: "The agent in “{title}”",
   hook: "A hook",
@@ -13,17 +16,18 @@ const t = messages("activity_sentences", {
   agent_request: "{who} asked to run an agent: {what}.",
   agent_start: "{who} started.",
   api_call: "{who} used {where}.",
+  api_read: "{who} looked at {where}.",
   approval: "{who} approved {what}.",
   withdrawal: "{who} withdrew the approval of {what}.",
   audit_dropped: "Some records were lost because too many came at once.",
   bot: "{who} changed a bot: {what}.",
-  egress: "{who} reached the internet: {what}.",
-  event: "Modules were told: {what}.",
+  egress: "{who} reached {what} on the internet.",
+  event: "The modules were told: {what}.",
   export: "{who} saved everything as plain files.",
   file_change: "{who} changed {what}.",
   files_changed: "{who} changed files: {what}.",
   gateway_call: "{who} asked the model and waited {time}.",
-  git: "{who} used a repository: {what}.",
+  git: "{who} used or decided about a repository: {what}.",
   hook_run: "A hook ran: {what}.",
   import: "{who} imported {what}.",
   inbox_answer: "{who} answered in the inbox: {what}.",
@@ -31,12 +35,17 @@ const t = messages("activity_sentences", {
   memory: "{who} changed its notes: {what}.",
   module_call: "{who} asked the module {where}: {what}.",
   network: "{who} decided about a host: {what}.",
-  pairing: "{who} signed a device in or out: {what}.",
+  pairing: "{who} changed who has access: {what}.",
   restore: "{who} restored the backup {what}.",
   run: "{who} worked for {time}.",
   suggestion: "{who} decided about a suggestion: {what}.",
   tool_call: "{who} used {what}.",
   other: "{who}: {what}.",
+  always: "{what} (always allowed)",
+  once: "{what} (allowed once)",
+  never: "{what} (refused)",
+  push: "{what} (write)",
+  fetch: "{what} (read)",
 });
 
 const SESSION = /^[0-9a-f]{8}-[0-9a-f-]{27}$/;
@@ -51,9 +60,12 @@ export function actor(kind: string, name: string, titles: Titles): string {
   if (title) return t("agent_of", { title });
   if (session || kind === "agent" || kind === "session") return t("agent");
   if (kind === "hook") return t("hook");
+  if (name.toLowerCase() === "owner") return t("owner");
+  const bot = /^connector:(.+)$/.exec(name)?.[1];
+  if (bot) return t("bot_of", { name: capital(bot) });
   if (kind === "user") return capital(callerName(name));
   if (["local", "browser", "key", "cli"].includes(kind)) return capital(callerName(`${kind} ${name}`));
-  return name && name !== "None" ? name : t("computer");
+  return name && name !== "None" ? moduleName(name) : t("computer");
 }
 
 /** Tell a record in one sentence. */
@@ -62,12 +74,39 @@ export function sentence(record: AuditRecord, titles: Titles): string {
   const key = event_type === "hook" ? "hook_run" : event_type;
   const values = {
     who: actor(String(record.source_type ?? ""), String(record.source_id ?? ""), titles),
-    what: [target_endpoint, tool, summary].filter(Boolean).map(String).join(" ") || event_type.replace(/_/g, " "),
-    where: String(target_module ?? ""),
+    what: readable(event_type, [target_endpoint, tool, summary].filter(Boolean).map(String).join(" ")) || event_type.replace(/_/g, " "),
+    where: event_type.startsWith("api_") ? partName(String(target_module ?? "")) : moduleName(String(target_module ?? "")),
     time: duration(Number(duration_ms ?? 0)),
   };
   const said = t(key as "other", values);
   return said === key ? t("other", values) : said;
+}
+
+/** Words of programs in records: how a file was changed, and how a request was made. */
+const FIRST: Record<string, RegExp> = {
+  file_change: /^(write|edit|upload|delete|move|make-folder|create|undo) /,
+  egress: /^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|CONNECT) /,
+};
+const DECIDED = /^(always|once|never): (?:(push|fetch) )?(.+)$/s;
+
+/** The deed of a record, without the words that only programs need. */
+function readable(type: string, what: string): string {
+  const decided = DECIDED.exec(what);
+  if (!decided) return what.replace(FIRST[type] ?? /^(?!)/, "");
+  const [, choice = "", access, subject = ""] = decided;
+  const used = access ? t(access as "push", { what: subject }) : subject;
+  return t(choice as "always", { what: used });
+}
+
+/** Deeds of programs among themselves: nobody asked for them, and they hide what somebody did. */
+const INNER = new Set(["event", "module_call", "gateway_call"]);
+/** Looking, of which a page does much by itself: that some of it failed is no news either. */
+const LOOKING = "api_read";
+/** Parts whose requests are told by records of their own. */
+const TOLD = new Set(["auth", "bots", "chat", "files", "git", "inbox", "network", "pairing", "suggestions", "write"]);
+
+export function isInner({ event_type, target_module, success }: AuditRecord): boolean {
+  return event_type === LOOKING || (success !== false && (INNER.has(event_type) || (event_type === "api_call" && TOLD.has(String(target_module)))));
 }
 
 const UNITS: [string, number][] = [

@@ -7,7 +7,7 @@ import { Badge, Facts, Loaded, Row } from "~/components/layout";
 import { useResource } from "~/state/resource";
 import { may } from "~/state/session";
 import { attempt } from "~/state/toasts";
-import { said } from "~/text/server_sentences";
+import { described, said } from "~/text/server_sentences";
 import { changing, Part, Remark, removing } from "./part";
 import { t } from "./texts";
 
@@ -31,7 +31,7 @@ export function Agents() {
             key={agent.name}
             title={<Opener name={agent.name} onOpen={() => setShown(agent.name)} />}
             badges={<Badge text={t(`source_${agent.source}` as "source_vault")} />}
-            text={<bdi>{agent.problem ? said(agent.problem) : agent.description}</bdi>}
+            text={<bdi>{agent.problem ? said(agent.problem) : described(agent.description ?? "")}</bdi>}
             actions={
               isAdmin &&
               agent.source === "vault" && (
@@ -79,7 +79,7 @@ function Shown({ name, onClose }: { name: string; onClose: () => void }) {
           <>
             <Remark of={found} />
             <p>
-              <bdi>{found.description}</bdi>
+              <bdi>{described(found.description ?? "")}</bdi>
             </p>
             <Facts
               facts={[

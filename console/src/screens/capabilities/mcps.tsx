@@ -34,11 +34,11 @@ export function Mcps() {
             title={<Opener name={server.name} onOpen={() => setName(server.name)} />}
             badges={
               <>
-                <Badge text={server.builtin ? t("builtin") : server.displayType} />
+                <Badge text={t(server.builtin ? "builtin" : server.displayType === "stdio" ? "runs_here" : "runs_elsewhere")} />
                 <Status server={server} />
               </>
             }
-            text={<bdi>{server.problem ? said(server.problem) : (server.validationErrors?.map((each) => said(each)).join(" ") ?? server.displayCommand)}</bdi>}
+            text={<bdi>{server.problem ? said(server.problem) : (server.validationErrors?.map((each) => said(each)).join(" ") ?? (server.builtin ? t("builtin_text") : server.displayCommand))}</bdi>}
           />
         )}
         dialog={(close) => <AddDialog onClose={close} />}

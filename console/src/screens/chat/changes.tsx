@@ -10,6 +10,7 @@ import { may } from "~/state/session";
 import { language } from "~/state/preferences";
 import { toast } from "~/state/toasts";
 import { number } from "~/text/messages";
+import { said } from "~/text/server_sentences";
 import { t } from "./texts";
 
 type Run = Schema<"ShownChanges">;
@@ -70,7 +71,7 @@ function RunView({ session, run, reload }: { session: string; run: Run; reload: 
       actions={run.files.some(({ undone }) => !undone) && <Button label={t("undo_run")} icon="undo" onPress={undo} />}
     >
       {run.ended_at && <Ago time={run.ended_at} />}
-      {run.note && <p class="muted">{run.note}</p>}
+      {run.note && <p class="muted">{said(run.note)}</p>}
       {run.held.length > 0 && <HeldView session={session} run={run.run} held={run.held} hash={run.hash} reload={reload} />}
       {run.files.length > 0 && (
         <ul class="rows">
@@ -122,7 +123,7 @@ export function FileView({ session, run, file, onUndo }: { session: string; run:
     <>
       <Row
         title={<bdi class={file.undone ? "undone" : ""}>{file.path}</bdi>}
-        text={file.why}
+        text={file.why && said(file.why)}
         badges={
           <>
             <Lines {...file} />

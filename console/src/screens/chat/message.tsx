@@ -188,11 +188,11 @@ function Tool({ part, isOpen }: { part: Extract<Part, { kind: "tool" }>; isOpen:
       </summary>
       {isUnfolded && (
         <>
-          <h3>{t("input")}</h3>
+          <p><strong>{t("input")}</strong></p>
           <Details value={part.input} />
           {part.result !== undefined && (
             <>
-              <h3>{t("result")}</h3>
+              <p><strong>{t("result")}</strong></p>
               <pre class="text-block" tabIndex={0}>{part.result.slice(0, MOST_DRAWN)}</pre>
               {part.result.length > MOST_DRAWN && <p class="muted">{t("shortened", { shown: MOST_DRAWN, n: part.result.length })}</p>}
             </>

@@ -1,7 +1,9 @@
 /** Findings of the doctor: problems first, each with its remedy. */
+import { Sentence } from "~/components/sentence";
+import { mending } from "~/state/mending";
 import type { Resource } from "~/state/resource";
 import { api } from "~/api/client";
-import { Button } from "~/components/button";
+import { Button, LinkButton } from "~/components/button";
 import { Ago, Badge, Empty, Loaded, Progress, Row, Section } from "~/components/layout";
 import { useResource } from "~/state/resource";
 import { toast } from "~/state/toasts";
@@ -73,7 +75,7 @@ export function Doctor() {
                           {said(check.title)}
                           {check.result === "skipped" && <Badge text={t("skipped")} />}
                         </div>
-                        <div class="row-text">{said(check.message)}</div>
+                        <div class="row-text"><Sentence text={check.message} /></div>
                       </div>
                     </li>
                   ))}
@@ -113,6 +115,9 @@ function Repairs({ repairs, checks }: Pick<Examination, "repairs" | "checks">) {
 
 function Problem({ check, found }: { check: Check; found: Resource<Examination> }) {
   const body = { key: check.key };
+  const place = mending(check.id);
+  // Who can press a button needs no command.
+  const isByCommand = (place !== undefined || check.can_fix) && (check.next?.includes("`") ?? false);
   const fix = async () => {
     const { message } = await api.post("/api/doctor/fix", { body });
     toast(said(message));
@@ -128,12 +133,20 @@ function Problem({ check, found }: { check: Check; found: Resource<Examination> 
           <Badge text={t(check.result as "problem")} kind={check.result === "problem" ? "danger" : "warning"} />
         </div>
         <p>
-          <bdi>{said(check.message)}</bdi>
+          <Sentence text={check.message} />
         </p>
-        {check.next && (
+        {check.next && !isByCommand && (
           <p class="row-text">
-            <bdi>{said(check.next)}</bdi>
+            <Sentence text={check.next} />
           </p>
+        )}
+        {check.next && isByCommand && (
+          <details class="fold">
+            <summary>{t("command_line")}</summary>
+            <p class="row-text">
+              <Sentence text={check.next} />
+            </p>
+          </details>
         )}
         {check.details.length > 0 && (
           <details class="fold">
@@ -143,7 +156,7 @@ function Problem({ check, found }: { check: Check; found: Resource<Examination> 
         )}
         {check.fix && (
           <p class="row-text">
-            {t("fix_does")} <bdi>{said(check.fix)}</bdi>
+            {t("fix_does")} <Sentence text={check.fix} />
           </p>
         )}
         {check.key && (
@@ -154,6 +167,7 @@ function Problem({ check, found }: { check: Check; found: Resource<Examination> 
               <Button label={t("dismiss")} kind="quiet" onPress={dismiss} />
             )}
             {check.can_fix && <Button label={t("fix")} kind="primary" onPress={fix} />}
+            {place && !check.can_fix && <LinkButton {...place} />}
           </div>
         )}
       </div>

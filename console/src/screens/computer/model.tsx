@@ -54,7 +54,7 @@ export function Model() {
 
 /** Model in use and its place, as one sentence. */
 function inUse({ provider, model, address, because }: Provider): string {
-  if (provider === null) return because;
+  if (provider === null) return said(because);
   if (provider === "offline") return t("model_offline");
   const named = model ?? t(provider === "anthropic" ? "model_claude" : "model_of_server");
   return t("model_at", { model: named, place: address ?? "Anthropic" });

@@ -5,6 +5,7 @@ import { Button } from "~/components/button";
 import { Choice, Form, Switch, TextField } from "~/components/field";
 import { said } from "~/text/server_sentences";
 import type { Setting } from "./models";
+import { valueName } from "./setting_values";
 import { labelOf } from "./setting_words";
 import { t } from "./texts";
 
@@ -31,8 +32,9 @@ export function SettingField({ setting, onChange, onReset }: Props) {
       </>
     );
   }
-  const standard = written(setting.default) || t("nothing");
-  const isShort = standard.length <= LONG && !standard.includes("\n");
+  const byDefault = written(setting.default);
+  const standard = kind === "word" ? valueName(setting.name, byDefault) || t("nothing") : byDefault || t("nothing");
+  const isShort = kind === "word" || (standard.length <= LONG && !standard.includes("\n"));
   const hint = isShort ? `${description} ${t("default_is", { value: standard })}` : description;
   const reset = setting.source === "file" && <Button label={t("to_default")} kind="quiet" onPress={onReset} />;
   const withReset = (field: ComponentChildren) => (
@@ -47,7 +49,7 @@ export function SettingField({ setting, onChange, onReset }: Props) {
   }
   if (kind === "word") {
     const empty = setting.may_be_empty ? [{ value: "", label: t("nothing") }] : [];
-    const options = [...empty, ...setting.allowed.map((value) => ({ value, label: value }))];
+    const options = [...empty, ...setting.allowed.map((value) => ({ value, label: valueName(setting.name, value) }))];
     return withReset(
       <Choice label={label} hint={hint} value={written(setting.value)} options={options} onChange={(value) => onChange(value || null)} />,
     );

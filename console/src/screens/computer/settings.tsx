@@ -79,15 +79,19 @@ function Topic({ title, members, found, isAll }: { title: string; members: Setti
     const all = found.value;
     if (all) found.set({ ...all, settings: all.settings.map((each) => (each.name === changed.name ? changed : each)) });
   };
-  const more = hidden > 0 && <Button label={t("more_settings", { n: hidden })} kind="quiet" onPress={() => setOpen(true)} />;
   return (
-    <Section title={title} actions={more}>
+    <Section title={title}>
       {visible.length > 0 && (
         <ul class="computer-settings">
           {visible.map((setting) => (
             <SettingRow key={`${setting.name}${JSON.stringify(setting.value)}`} setting={setting} onChanged={take} reload={found.reload} />
           ))}
         </ul>
+      )}
+      {hidden > 0 && (
+        <div class="computer-more">
+          <Button label={t("more_settings", { n: hidden })} icon="down" kind="quiet" onPress={() => setOpen(true)} />
+        </div>
       )}
     </Section>
   );

@@ -1,5 +1,6 @@
 /** Models of costs, and the names of their subjects. */
 import type { Schema } from "~/api/client";
+import { moduleName } from "~/text/names";
 import { t } from "./texts";
 
 export type Used = Schema<"Usage">;
@@ -12,5 +13,7 @@ export function tokensOf(used: Used): number {
 export function subjectName(subject: string): string {
   const [kind = "", name = ""] = subject.split(":", 2);
   const known = ["chats", "computer", "questions", "guests", "workspace", "module", "hook"].includes(kind);
-  return known ? t(kind as "workspace", { name }) : subject;
+  const guest = kind === "guest" && /^([a-z]+)-(.+)$/.exec(name);
+  if (guest) return t("guest", { where: (guest[1] ?? "").replace(/^./, (letter) => letter.toUpperCase()), name: guest[2] ?? "" });
+  return known ? t(kind as "workspace", { name: kind === "module" ? moduleName(name) : name }) : subject;
 }

@@ -33,6 +33,7 @@ export const t = messages("costs", {
   computer: "The computer itself",
   questions: "Single questions",
   guests: "Guests",
+  guest: "Guest on {where} ({name})",
   workspace: "Workspace {name}",
   module: "Module {name}",
   hook: "Hook {name}",

@@ -21,6 +21,8 @@ export interface Card {
   parts: (item: Item) => Record<string, string>;
   /** Key of its sentence, where it is not `sentence`. */
   sentence?: (item: Item) => string;
+  /** The words for a grant of its answers, such as that of `approve guest`; without it the grant is shown as it is. */
+  grant?: (name: string) => string;
   /** Everything that an answer decides about and the sentence does not say. */
   Body?: ComponentType<BodyProps>;
   /** A yes is given only where all of it is read: in the list a button opens it. */
@@ -31,7 +33,7 @@ export interface Card {
   /** Take an answer back, where the server can. */
   undo?: (item: Item, word: string) => (() => Promise<unknown>) | undefined;
   /** The place at which it is mended, with the words of its button. */
-  mends?: (item: Item) => { key: string; href: string } | undefined;
+  mends?: (item: Item) => { key: string; href: string } | { label: string; href: string } | undefined;
 }
 
 /** Text of others as a part of a sentence: one line, and none of what turns its direction or drives a screen reader astray. */

@@ -107,7 +107,7 @@ function Ways({ shown: { item, card } }: { shown: Shown }) {
   return (
     <>
       {item.link && <LinkButton label={t("open")} icon="link" href={item.link} isElsewhere />}
-      {mends && <LinkButton label={card.t(mends.key as never)} href={mends.href} />}
+      {mends && <LinkButton label={"label" in mends ? mends.label : card.t(mends.key as never)} href={mends.href} />}
     </>
   );
 }

@@ -9,7 +9,8 @@ import { t } from "./texts";
 function said(card: Card, what: string, word: string, parts: Record<string, string>): string {
   const [first = word, ...grant] = word.split(" ");
   const key = `${what}_${first.replace(/-/g, "_")}${grant.length ? "_grant" : ""}`;
-  return card.t(key as never, { ...parts, grant: grant.join(" ") });
+  const granted = grant.join(" ");
+  return card.t(key as never, { ...parts, grant: card.grant?.(granted) ?? granted });
 }
 
 export interface Shown {

@@ -6,6 +6,7 @@ import { useResource } from "~/state/resource";
 import { may } from "~/state/session";
 import { toast } from "~/state/toasts";
 import { Markdown } from "~/text/markdown";
+import { agentName } from "~/text/names";
 import { said } from "~/text/server_sentences";
 import { t } from "./texts";
 
@@ -21,7 +22,7 @@ async function load(date: string, signal: AbortSignal): Promise<Shown> {
   const { agents } = await api.get("/api/modules/{module}/agents/status", { params, query: { date }, signal });
   const reflected = `Daily/reflections/${date}.md`;
   const wanted = agents.flatMap(({ hasOutput, displayName, outputPath }) =>
-    hasOutput && outputPath ? [{ title: displayName, path: outputPath }] : [],
+    hasOutput && outputPath ? [{ title: agentName(displayName), path: outputPath }] : [],
   );
   if (!wanted.some(({ path }) => path === reflected)) {
     const { reflections } = await api.module<{ reflections: { date: string }[] }>("GET", "/api/daily/reflections", { signal });
@@ -52,7 +53,7 @@ export function Pages({ date }: { date: string }) {
   const run = async (agent: Agent) => {
     const params = { module: "daily", name: agent.name };
     const done = await api.post("/api/modules/{module}/agents/{name}/run", { params, body: { date } });
-    toast(done.error ? said(done.error) : t("run_done", { name: agent.displayName }), { isError: done.error !== null });
+    toast(done.error ? said(done.error) : t("run_done", { name: agentName(agent.displayName) }), { isError: done.error !== null });
     await found.reload();
   };
   return (
@@ -68,10 +69,10 @@ export function Pages({ date }: { date: string }) {
         <div key={agent.name} class="missing-page">
           {agent.lastError && agent.lastProcessedDate === date && (
             <Notice kind="warning">
-              <p>{agent.lastError}</p>
+              <p>{said(agent.lastError)}</p>
             </Notice>
           )}
-          <Button label={t("run", { name: agent.displayName })} icon="play" kind="quiet" onPress={() => run(agent)} />
+          <Button label={t("run", { name: agentName(agent.displayName) })} icon="play" kind="quiet" onPress={() => run(agent)} />
         </div>
       ))}
     </>

@@ -4,6 +4,7 @@ import { Badge, Empty, Loaded, Notice, Page, Section } from "~/components/layout
 import { useResource } from "~/state/resource";
 import { to } from "~/state/router";
 import { number } from "~/text/messages";
+import { typeName } from "~/text/names";
 import { type Neighbourhood, neighbourhood } from "./data";
 import { Picture } from "./picture";
 import { t } from "./texts";
@@ -82,7 +83,7 @@ function Table({ near }: { near: Neighbourhood }) {
                 </a>
               </th>
               <td>
-                <Badge text={node.type} />
+                <Badge text={typeName(node.type)} />
               </td>
               <td>{number(node.ring)}</td>
               <td>

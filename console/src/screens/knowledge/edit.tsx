@@ -6,6 +6,7 @@ import { Loaded, Page } from "~/components/layout";
 import { useResource } from "~/state/resource";
 import { go, to } from "~/state/router";
 import { attempt, toast } from "~/state/toasts";
+import { typeName } from "~/text/names";
 import { type Change, change, create, type Entity, entity, type Field, type Kind, kinds } from "./data";
 import { Fields } from "./fields";
 import { t } from "./texts";
@@ -44,7 +45,7 @@ function New({ types, first, name: given }: { types: Kind[]; first: string | und
       toast(t("created", { name: made.name }));
       go(to("knowledge", ["entity", made.para_id]), { replace: true });
     });
-  const options = types.map((kind) => ({ value: kind.name, label: `${kind.icon} ${kind.name}`.trim() }));
+  const options = types.map((kind) => ({ value: kind.name, label: `${kind.icon} ${typeName(kind.name)}`.trim() }));
   return (
     <Form onSubmit={save}>
       <TextField label={t("name")} value={name} onInput={setName} required autofocus autocomplete="off" />
@@ -85,8 +86,8 @@ function Edit({ of, types }: { of: Entity; types: Kind[] }) {
       toast(t("saved"));
       go(back, { replace: true });
     });
-  const known = types.map((kind) => ({ value: kind.name, label: `${kind.icon} ${kind.name}`.trim() }));
-  const options = known.some(({ value }) => value === of.type) ? known : [{ value: of.type, label: of.type || "–" }, ...known];
+  const known = types.map((kind) => ({ value: kind.name, label: `${kind.icon} ${typeName(kind.name)}`.trim() }));
+  const options = known.some(({ value }) => value === of.type) ? known : [{ value: of.type, label: typeName(of.type) || "–" }, ...known];
   return (
     <Form onSubmit={save}>
       <TextField label={t("name")} hint={t("rename_hint")} value={name} onInput={setName} required autocomplete="off" />

@@ -9,6 +9,7 @@ import { useResource } from "~/state/resource";
 import { to } from "~/state/router";
 import { may } from "~/state/session";
 import { attempt, toast } from "~/state/toasts";
+import { typeName } from "~/text/names";
 import { type Brief, change, type Entity, entity as read, type Link, meant, search } from "./data";
 import { t } from "./texts";
 import { targetOf } from "./values";
@@ -100,7 +101,7 @@ function One({ links, entity, items, onChange }: { links: Some; entity: Entity; 
       href={link.para_id ? to("knowledge", ["entity", link.para_id]) : undefined}
       badges={
         <>
-          {link.type && <Badge text={link.type} />}
+          {link.type && <Badge text={typeName(link.type)} />}
           {!link.para_id && <Badge text={t("not_there")} kind="warning" />}
         </>
       }
@@ -143,7 +144,7 @@ function Choose({ without, close }: { without: string; close: (value?: { target:
               .map((target) => (
                 <li key={target.para_id}>
                   <button type="button" class="menu-entry" onClick={() => close({ target, note: note.trim() })}>
-                    <bdi>{target.name}</bdi> <Badge text={target.type} />
+                    <bdi>{target.name}</bdi> <Badge text={typeName(target.type)} />
                   </button>
                 </li>
               ))}

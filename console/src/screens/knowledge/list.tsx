@@ -8,6 +8,7 @@ import { useResource } from "~/state/resource";
 import { go, to } from "~/state/router";
 import { may } from "~/state/session";
 import { number } from "~/text/messages";
+import { typeName } from "~/text/names";
 import { plain } from "~/text/plain";
 import { type Brief, kinds, listed, PAGE, problems, search } from "./data";
 import { t } from "./texts";
@@ -40,7 +41,7 @@ export function List({ type }: { type: string | undefined }) {
   const all = (types.value ?? []).reduce((sum, kind) => sum + kind.entity_count, 0);
   const chips = [
     { value: "", label: `${t("all")} ${number(all)}` },
-    ...(types.value ?? []).map(({ name, icon, entity_count }) => ({ value: name, label: `${icon} ${name} ${number(entity_count)}`.trim() })),
+    ...(types.value ?? []).map(({ name, icon, entity_count }) => ({ value: name, label: `${icon} ${typeName(name)} ${number(entity_count)}`.trim() })),
   ];
   const canWrite = may("brain", "write");
   const begin = to("knowledge", ["new"], type ? { type } : {});
@@ -84,7 +85,7 @@ export function List({ type }: { type: string | undefined }) {
                     href={to("knowledge", ["entity", each.para_id])}
                     badges={
                       <>
-                        {!type && <Badge text={`${icons.get(each.type) ?? ""} ${each.type}`.trim()} />}
+                        {!type && <Badge text={`${icons.get(each.type) ?? ""} ${typeName(each.type)}`.trim()} />}
                         {each.found_by === "meaning" && <Badge text={t("by_meaning")} />}
                       </>
                     }

@@ -4,6 +4,7 @@ import { Loaded, Page, Row } from "~/components/layout";
 import { useResource } from "~/state/resource";
 import { to } from "~/state/router";
 import { may } from "~/state/session";
+import { fieldName, typeName } from "~/text/names";
 import { kinds } from "./data";
 import { t } from "./texts";
 
@@ -23,7 +24,7 @@ export function Types() {
             {all.map((kind) => (
               <Row
                 key={kind.name}
-                title={<bdi>{`${kind.icon} ${kind.name}`.trim()}</bdi>}
+                title={<bdi>{`${kind.icon} ${typeName(kind.name)}`.trim()}</bdi>}
                 href={canWrite ? to("knowledge", ["types", kind.name]) : undefined}
                 text={
                   <>
@@ -31,7 +32,7 @@ export function Types() {
                     {kind.fields.length > 0 && (
                       <>
                         {" · "}
-                        <bdi>{kind.fields.map(({ name }) => name.replace(/_/g, " ")).join(", ")}</bdi>
+                        <bdi>{kind.fields.map(({ name }) => fieldName(name)).join(", ")}</bdi>
                       </>
                     )}
                   </>

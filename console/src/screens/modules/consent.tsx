@@ -3,9 +3,10 @@ import { Details } from "~/components/details";
 import { Difference } from "~/components/difference";
 import { Section } from "~/components/layout";
 import { NamedList } from "~/components/named_list";
+import { moduleName } from "~/text/names";
 import { described } from "~/text/server_sentences";
 import type { Consent, Permissions } from "./models";
-import { t } from "./texts";
+import { allowance, t } from "./texts";
 
 export function ConsentView({ consent }: { consent: Consent }) {
   return (
@@ -59,7 +60,7 @@ export function Rights({ permissions }: { permissions: Permissions }) {
   const lists = (["folders", "write", "read", "network", "commands"] as const).filter((name) => permissions[name].length > 0);
   const others = [
     // Modules that were approved by an earlier version have the names of interfaces only.
-    ...(permissions.gives.length > 0 ? permissions.gives : permissions.interfaces),
+    ...(permissions.gives.length > 0 ? permissions.gives.map(described) : permissions.interfaces),
     ...permissions.mcp_used,
   ];
   return (
@@ -75,7 +76,7 @@ export function Rights({ permissions }: { permissions: Permissions }) {
       </dl>
       {permissions.without_effect.length > 0 && (
         <dl class="facts">
-          <Right name={t("without_effect")} values={permissions.without_effect} />
+          <Right name={t("without_effect")} values={permissions.without_effect.map(described)} />
         </dl>
       )}
       {permissions.agents.length > 0 && (
@@ -91,9 +92,9 @@ export function Rights({ permissions }: { permissions: Permissions }) {
                 <p class="muted">
                   <bdi>
                     {[
-                      t("agent_network", { value: agent.network }),
-                      t("agent_files", { value: agent.files }),
-                      agent.can_suggest.length > 0 && t("agent_suggests", { names: agent.can_suggest.join(", ") }),
+                      t("agent_network", { value: allowance(agent.network) }),
+                      t("agent_files", { value: allowance(agent.files) }),
+                      agent.can_suggest.length > 0 && t("agent_suggests", { names: agent.can_suggest.map(moduleName).join(", ") }),
                     ]
                       .filter(Boolean)
                       .join(" · ")}

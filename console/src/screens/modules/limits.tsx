@@ -9,7 +9,7 @@ import { useResource } from "~/state/resource";
 import { may } from "~/state/session";
 import { attempt } from "~/state/toasts";
 import { described } from "~/text/server_sentences";
-import { t } from "./texts";
+import { allowance, t } from "./texts";
 
 type Limited = Schema<"LimitedAgent">;
 
@@ -38,8 +38,8 @@ export function AgentLimits({ name }: { name: string }) {
                     <bdi>
                       {[
                         described(agent.allowed.description),
-                        t("agent_files", { value: agent.allowed.files }),
-                        t("agent_network", { value: agent.allowed.network }),
+                        t("agent_files", { value: allowance(agent.allowed.files) }),
+                        t("agent_network", { value: allowance(agent.allowed.network) }),
                       ].join(" · ")}
                     </bdi>
                   }

@@ -38,6 +38,8 @@ export const t = messages("modules", {
   agent_network: "internet: {value}",
   agent_files: "files: {value}",
   agent_suggests: "proposes changes to {names}",
+  allowance_none: "none",
+  allowance_all: "all",
   nothing: "nothing beyond its own folder",
   verified: "came with the computer",
   active: "active",
@@ -71,3 +73,6 @@ export const t = messages("modules", {
   confinement: "Sandbox",
   differences: "Changes",
 });
+
+/** The reach of an agent of a module: one of two words of the server, or hosts and files as they are. */
+export const allowance = (value: string) => (value === "none" || value === "all" ? t(`allowance_${value}`) : value);

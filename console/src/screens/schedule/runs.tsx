@@ -7,6 +7,8 @@ import { useResource } from "~/state/resource";
 import { may } from "~/state/session";
 import { toast } from "~/state/toasts";
 import { moment } from "~/text/messages";
+import { agentName } from "~/text/names";
+import { said } from "~/text/server_sentences";
 import type { Agent } from "./models";
 import { t } from "./texts";
 
@@ -29,7 +31,7 @@ export function RunsDialog({ agent, onClose }: { agent: Agent; onClose: () => vo
   };
   return (
     <Dialog
-      title={t("runs", { name: agent.displayName })}
+      title={t("runs", { name: agentName(agent.displayName) })}
       onClose={onClose}
       isWide
       actions={found.value?.runs.some(({ output }) => output) && may(agent.module, "write") && <Button label={t("undo")} icon="undo" onPress={undo} />}
@@ -45,7 +47,7 @@ export function RunsDialog({ agent, onClose }: { agent: Agent; onClose: () => vo
                   <span>{t("about_day", { day: moment(`${run.date}T12:00:00`, { dateStyle: "medium" }) })}</span>
                   <Badge text={run.status} kind={run.error ? "danger" : "plain"} />
                 </summary>
-                {run.error && <p>{run.error}</p>}
+                {run.error && <p>{said(run.error)}</p>}
                 {run.output && <p><bdi>{run.output}</bdi></p>}
                 {run.log.length > 0 && <pre class="text-block" tabIndex={0} aria-label={t("log")}>{run.log.join("\n")}</pre>}
               </details>

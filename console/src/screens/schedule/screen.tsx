@@ -7,6 +7,7 @@ import { to } from "~/state/router";
 import { may } from "~/state/session";
 import { toast } from "~/state/toasts";
 import { moment } from "~/text/messages";
+import { agentName, moduleName } from "~/text/names";
 import { described, said } from "~/text/server_sentences";
 import type { Agent } from "./models";
 import { RunsDialog } from "./runs";
@@ -74,10 +75,10 @@ function Line({ agent, onLook, reload }: { agent: Agent; onLook: () => void; rel
   return (
     <Row
       icon="schedule"
-      title={<bdi>{agent.displayName}</bdi>}
+      title={<bdi>{agentName(agent.displayName)}</bdi>}
       badges={
         <>
-          <Badge text={agent.module} />
+          <Badge text={moduleName(agent.module)} />
           {agent.status === "running" && <Badge text={t("running")} kind="accent" />}
           {waits && <Badge text={t("waits")} kind="warning" />}
           {agent.lastError && <Badge text={t("failed")} kind="danger" />}

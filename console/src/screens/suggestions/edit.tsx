@@ -5,6 +5,7 @@ import { Dialog } from "~/components/dialog";
 import { Form, TextField } from "~/components/field";
 import type { Suggestion } from "~/components/suggestion";
 import { attempt, toast } from "~/state/toasts";
+import { fieldName } from "~/text/names";
 import { modify } from "./actions";
 import { t } from "./texts";
 
@@ -36,7 +37,7 @@ export function EditDialog({ suggestion, onClose }: { suggestion: Suggestion; on
         {fields.map(([name, value]) => (
           <TextField
             key={name}
-            label={name.replace(/_/g, " ")}
+            label={fieldName(name)}
             hint={typeof value === "string" ? undefined : t("field_json")}
             value={texts[name] ?? ""}
             onInput={(text) => setTexts({ ...texts, [name]: text })}

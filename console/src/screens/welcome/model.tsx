@@ -5,6 +5,7 @@ import { Button } from "~/components/button";
 import { Choice, Form, TextField } from "~/components/field";
 import { Notice, Progress } from "~/components/layout";
 import { explain } from "~/text/errors";
+import { said } from "~/text/server_sentences";
 import { answered, type PartProps } from "./models";
 import { t } from "./texts";
 
@@ -64,7 +65,7 @@ export function ModelStep({ known, reload, onDone }: PartProps) {
   return (
     <>
       <p class="muted">
-        {provider ? t("now", { provider: t(`provider_${provider}`) }) : t("now_none")} <bdi>({because})</bdi>
+        {provider ? t("now", { provider: t(`provider_${provider}`) }) : t("now_none")} <bdi>({said(because)})</bdi>
       </p>
       <Form onSubmit={submit}>
         <Choice<Kind>

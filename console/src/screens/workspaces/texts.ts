@@ -3,7 +3,7 @@ import { messages } from "~/text/messages";
 export const t = messages("workspaces", {
   title: "Workspaces",
   contexts: "Linked instructions",
-  contexts_text: "An AGENTS.md can follow other folders (watch in its front matter). When they change, the curator proposes an update.",
+  contexts_text: "Instructions for agents (AGENTS.md) can follow other folders. When something there changes, an update of them is suggested to you.",
   curator_off: "The curator is switched off.",
   curator_propose: "The curator proposes changes, and you decide.",
   curator_write: "The curator writes its changes at once; you can undo them.",

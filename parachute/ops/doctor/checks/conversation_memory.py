@@ -19,4 +19,4 @@ def examine(computer: Computer) -> Result:
             f"Memory is off: {memory['reason']}",
             "`parachute auth login` connects Claude, `parachute hooks list` shows the hooks.",
         )
-    return ok(f"Notes are made of conversations, by {' and '.join(memory['hooks'])}.")
+    return ok(f"Notes are made of conversations, by {', '.join(memory['hooks'])}.")

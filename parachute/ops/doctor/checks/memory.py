@@ -16,18 +16,19 @@ def examine(computer: Computer) -> Result:
     sizes = {name: int(size) >> 10 for name, size in re.findall(r"^(\w+):\s+(\d+) kB$", text or "", re.MULTILINE)}
     if "MemAvailable" not in sizes or "MemTotal" not in sizes:
         raise NotApplicable("The free memory cannot be read on this system.")
-    free = f"{sizes['MemAvailable']:,} MB of {sizes['MemTotal']:,} MB are available"
+    available, total = sizes["MemAvailable"], sizes["MemTotal"]
     pressure = re.search(r"^full .*avg60=([0-9.]+)", computer.read("/proc/pressure/memory") or "", re.MULTILINE)
     less = (
         "End programs that you do not need, or let fewer agents be kept: `parachute config set agents.warm 1`, "
         "`parachute config set sandbox.total_memory_megabytes 1024`."
     )
     if sizes["MemAvailable"] < _LEAST_MEGABYTES:
-        return problem(f"Memory is nearly full: {free}.", less)
+        return problem(f"Memory is nearly full: {available:,} MB of {total:,} MB are available.", less)
     if pressure and float(pressure[1]) > _PRESSURE:
         return warning(
-            f"Programs spend time waiting for memory: {float(pressure[1]):.0f} percent of the time; {free}.", less
+            f"Programs spend time waiting for memory: {float(pressure[1]):.0f} percent of the time; {available:,} MB of {total:,} MB are available.",
+            less,
         )
     if sizes["MemAvailable"] < _FEW_MEGABYTES:
-        return warning(f"Memory is low: {free}.", less)
-    return ok(f"{free}.")
+        return warning(f"Memory is low: {available:,} MB of {total:,} MB are available.", less)
+    return ok(f"{available:,} MB of {total:,} MB are available.")

@@ -13,6 +13,8 @@ from parachute.ops.doctor.open_files import MOST, Entry, entries
 from parachute.security.keys.cli_token import CliToken
 
 _OPEN = 0o077
+_NAMED = 3
+"""Files and folders that are named."""
 _SECRETS = ("bot-tokens.json", "credentials.json", "git-tokens.json", "mcp-logins.json", "mcp-secrets.json")
 
 
@@ -35,18 +37,30 @@ def examine(computer: Computer) -> Result:
         )
     if not found:
         return ok(f"{home} and what is in it can be read by you alone.")
-    names = ", ".join(str(each.path.relative_to(home)) if each.path != home else str(home) for each in found[:5])
-    more = f" and {len(found) - 5} more" if len(found) > 5 else ""
+    # Of files deep in a folder that folder says enough: their paths are details.
+    first = list(
+        dict.fromkeys(str(home) if each.path == home else each.path.relative_to(home).parts[0] for each in found)
+    )
+    names, is_more = ", ".join(first[:_NAMED]), len(first) > _NAMED
     read = [each.path.name for each in found if each.path.name in _SECRETS]
     renew = f" Others may have read {', '.join(read)}: replace their contents." if read else ""
     hint = f"`parachute doctor private-files --fix`, or chmod -R go-rwx {home}.{renew}"
     details = tuple(f"{each.path}: {each.mode:04o}" for each in found[:50])
-    count = f"{len(found)} files and folders" if len(found) > 1 else "one file or folder"
-    fix = Fix(f"Close {count} in {home} to others.", lambda: _close(computer))
+    closes = (
+        f"Close {len(found)} files and folders in {home} to others."
+        if len(found) > 1
+        else f"Close one file or folder in {home} to others."
+    )
+    fix = Fix(closes, lambda: _close(computer))
     if found[0].path == home:
-        said = f"Other users of this machine can read files of {home}: {names}{more}."
+        said = f"Other users of this machine can read files of {home}: {names}{' and others' if is_more else ''}."
         return problem(said, hint, details=details, fix=fix)
-    return warning(f"Only the folder {home} keeps others from reading {names}{more}.", hint, details=details, fix=fix)
+    return warning(
+        f"Only the folder {home} keeps others from reading {names}{' and others' if is_more else ''}.",
+        hint,
+        details=details,
+        fix=fix,
+    )
 
 
 def _open(found: tuple[Entry, ...]) -> list[Entry]:

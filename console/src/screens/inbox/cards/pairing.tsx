@@ -4,6 +4,12 @@ import { type BodyProps, type Card, part } from "../card";
 
 const t = messages("inbox_cards_pairing", {
   sentence: "{who} wants to talk to your bot.",
+  sentence_private: "Somebody on {where} wants to talk to your bot.",
+  sentence_group: "A group on {where} wants to talk to your bot.",
+  grant_guest: "a guest",
+  grant_family: "family",
+  grant_project: "a project",
+  grant_personal: "yourself",
   called: "The name that it gives itself:",
   code: "Compare the code that the person was sent:",
   label_approve: "Let in",
@@ -32,6 +38,8 @@ const Body = ({ item: { details } }: BodyProps) => (
 export const card: Card = {
   icon: "bots",
   t,
-  parts: ({ title }) => ({ who: part(title.replace(/ wants to talk to your bot$/, "")) }),
+  parts: ({ title, source }) => ({ who: part(title.replace(/ wants to talk to your bot$/, "")), where: part(source) }),
+  sentence: ({ details }) => (details.code ? "sentence_private" : "sentence_group"),
+  grant: (name) => t(`grant_${name}` as "grant_guest"),
   Body,
 };

@@ -1,4 +1,6 @@
 /** A problem that the doctor found. */
+import { Sentence } from "~/components/sentence";
+import { mending } from "~/state/mending";
 import { to } from "~/state/router";
 import { messages } from "~/text/messages";
 import { said } from "~/text/server_sentences";
@@ -8,12 +10,6 @@ const t = messages("inbox_cards_problem", {
   sentence: "{message}",
   fix: "Repair: {fix}",
   details: "Details",
-  open_backups: "Open the backups",
-  open_keys: "Open keys and devices",
-  open_modules: "Open the modules",
-  open_settings: "Open the settings",
-  open_hooks: "Open the hooks",
-  open_model: "Open the model",
   open_doctor: "Open the doctor",
   label_repair: "Repair",
   label_look_again: "Check again",
@@ -25,16 +21,7 @@ const t = messages("inbox_cards_problem", {
   all_hide: "Hide all {n} problems for a week",
 });
 
-/** The screen on which a check is mended; every other one on that of the doctor. */
-const PLACES: Record<string, { key: string; href: () => string }> = {
-  backup: { key: "open_backups", href: () => to("computer", ["backups"]) },
-  keys: { key: "open_keys", href: () => to("keys") },
-  modules: { key: "open_modules", href: () => to("modules") },
-  "module-packages": { key: "open_modules", href: () => to("modules") },
-  settings: { key: "open_settings", href: () => to("computer", ["settings"]) },
-  hooks: { key: "open_hooks", href: () => to("computer", ["hooks"]) },
-  credentials: { key: "open_model", href: () => to("computer", ["model"]) },
-};
+/** The place for what is mended on no screen of its own. */
 const DOCTOR = { key: "open_doctor", href: () => to("computer", ["doctor"]) };
 
 function Body({ item: { details } }: BodyProps) {
@@ -43,7 +30,7 @@ function Body({ item: { details } }: BodyProps) {
     <>
       {details.next ? (
         <p class="muted">
-          <bdi>{said(String(details.next))}</bdi>
+          <Sentence text={String(details.next)} />
         </p>
       ) : null}
       {details.fix ? (
@@ -67,8 +54,5 @@ export const card: Card = {
   parts: ({ title, details }) => ({ message: part(said(title), 500), title: part(said(String(details.title ?? ""))) }),
   Body,
   together: ["look-again", "hide"],
-  mends: ({ details }) => {
-    const { key, href } = PLACES[String(details.check)] ?? DOCTOR;
-    return { key, href: href() };
-  },
+  mends: ({ details }) => mending(String(details.check)) ?? { key: DOCTOR.key, href: DOCTOR.href() },
 };

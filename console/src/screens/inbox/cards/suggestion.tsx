@@ -2,6 +2,7 @@
 import { api } from "~/api/client";
 import { canTakeBack, type Suggestion, SuggestionBody } from "~/components/suggestion";
 import { messages } from "~/text/messages";
+import { moduleName } from "~/text/names";
 import { type Card, part } from "../card";
 
 const t = messages("inbox_cards_suggestion", {
@@ -24,7 +25,7 @@ const of = (details: unknown) => details as Suggestion;
 
 function who(source: string): string {
   const [name = ""] = source.split("/");
-  return name === "conversation" || name === "outside" ? t(name) : part(source);
+  return name === "conversation" || name === "outside" ? t(name) : part(moduleName(source));
 }
 
 export const card: Card = {
@@ -32,7 +33,7 @@ export const card: Card = {
   t,
   parts: ({ details, source }) => {
     const { title, target_id, target_module } = of(details);
-    return { who: who(source), name: part(title || target_id), module: part(target_module) };
+    return { who: who(source), name: part(title || target_id), module: part(moduleName(target_module)) };
   },
   sentence: ({ details }) => `sentence_${of(details).action}`,
   Body: ({ item }) => <SuggestionBody suggestion={of(item.details)} />,
