@@ -66,13 +66,80 @@ _GERMAN = (
         "dauerte den ganzen Tag", "war voller Leute", "hatte sich verändert", "war billiger als gedacht", "wartete auf mich",
     ),
 )  # fmt: skip
+_SPANISH = (
+    (
+        "He comprado {a} para {b}, {c}.",
+        "{c}: para {b} falta {a}.",
+        "Otra vez {b}, ahora con {a}; {c}.",
+        "Le pregunté a Ruth por {a}, ya que {b} {d}.",
+        "Para no olvidarlo, {c}: {a}, luego {b}.",
+        "Alguien dejó {a} en {b}. Aquello {d}.",
+        "{c} supe que {b} {d}, y me acordé: {a}.",
+        "Larga charla sobre {a}. Más tarde {b} {d}.",
+    ),
+    (
+        "un rollo de cinta", "dos velas", "la carpeta verde", "una fregona nueva", "unos sellos", "una escalera prestada",
+        "leche de avena", "tres sobres", "un saco de grava", "unos tornillos equivocados", "canela", "papel para imprimir",
+        "un paraguas", "guantes de goma", "un tarro de miel", "un calendario", "toallas limpias", "la radio vieja",
+        "un mapa de la comarca", "unas bombillas", "cartón", "unas tijeras", "los formularios", "un cubo de arena",
+        "pipas de girasol", "la pintura azul", "una rueda de repuesto",
+    ),
+    (
+        "el cobertizo", "el balcón", "la impresora", "la cocina", "la oficina", "la sede del club", "el parque infantil",
+        "la escalera", "el taller", "el cuarto de invitados", "la panadería", "el informe trimestral", "el invernadero",
+        "el boletín", "el acuario", "la hoja de cálculo", "el garaje", "el ayuntamiento", "el puerto", "la estantería",
+        "el mercadillo", "la parcela", "la orquesta", "la colada", "la farola",
+    ),
+    (
+        "el lunes", "antes de comer", "como siempre", "bajo la lluvia", "sin prisa", "ya de noche", "por tercera vez", "con Clara",
+        "después de las noticias", "por fin", "de mal humor", "de camino a casa", "a primera hora", "por error",
+    ),
+    (
+        "estaba cerrado todo el rato", "tenía mejor cara que la semana pasada", "olía a jabón", "hizo reír a todos", "quedó sin gente",
+        "llevó el día entero", "reunió a medio barrio", "parecía otra cosa", "costó menos de lo previsto", "me esperaba",
+    ),
+)  # fmt: skip
+_FRENCH = (
+    (
+        "Acheté {a} pour {b}, {c}.",
+        "{c} : pour {b}, il manque {a}.",
+        "Encore {b}, cette fois {a} ; {c}.",
+        "Demandé à Ruth, pour {a}, puisque {b} {d}.",
+        "Pense-bête, {c} : {a}, ensuite {b}.",
+        "Quelqu'un a laissé {a} devant {b}. Cela {d}.",
+        "{c}, on m'a dit que {b} {d}, et j'ai revu {a}.",
+        "Longue discussion sur {a}. Plus tard, {b} {d}.",
+    ),
+    (
+        "un rouleau d'adhésif", "deux bougies", "la chemise verte", "une serpillière neuve", "des timbres", "l'échelle d'à côté",
+        "du lait d'avoine", "trois enveloppes", "un sac de gravier", "les mauvaises vis", "de la cannelle", "du papier à imprimer",
+        "un parapluie", "des gants en caoutchouc", "un pot de miel", "un calendrier", "des serviettes propres", "le vieux poste",
+        "une carte de la région", "des ampoules", "du carton", "une paire de ciseaux", "les formulaires", "un seau de sable",
+        "des graines de tournesol", "la peinture bleue", "une roue de secours",
+    ),
+    (
+        "la remise", "le balcon", "l'imprimante", "la cuisine", "le bureau", "le local du club", "l'aire de jeux", "l'escalier",
+        "l'atelier", "la chambre d'amis", "la boulangerie", "le rapport trimestriel", "la serre", "le bulletin", "l'aquarium",
+        "le tableur", "le garage", "la mairie", "le port", "la bibliothèque", "le vide-grenier", "la parcelle", "l'orchestre",
+        "la lessive", "le réverbère",
+    ),
+    (
+        "lundi", "avant le repas", "comme toujours", "sous la pluie", "sans hâte", "tard le soir", "pour la troisième fois",
+        "avec Claire", "après les informations", "enfin", "de mauvaise humeur", "sur le chemin du retour", "de bon matin",
+        "par erreur",
+    ),
+    (
+        "avait meilleure mine que la semaine passée", "sentait le savon", "a fait rire tout le monde", "est resté sans visiteurs",
+        "a pris toute la journée", "attirait la foule", "avait changé", "coûtait moins que prévu", "m'attendait", "penchait un peu",
+    ),
+)  # fmt: skip
 
 
 def texts(count: int) -> Iterator[str]:
-    """Some texts, half of each language, the same ones each time."""
+    """Some texts, a quarter of each language, the same ones each time."""
     chance = random.Random(20)
     seen: set[str] = set()
-    for shapes, a, b, c, d in itertools.cycle((_ENGLISH, _GERMAN)):
+    for shapes, a, b, c, d in itertools.cycle((_ENGLISH, _GERMAN, _SPANISH, _FRENCH)):
         words = {"a": chance.choice(a), "b": chance.choice(b), "c": chance.choice(c), "d": chance.choice(d)}
         first = chance.choice(shapes).format(**words)
         words = {"a": chance.choice(a), "b": chance.choice(b), "c": chance.choice(c), "d": chance.choice(d)}

@@ -14,9 +14,23 @@ _GERMAN = (
     "meine meinen mich mir mit muss nach nicht oder sehr sein sich sie sind so soll um und uns unser unsere unter über von "
     "vor wann war waren warum was welche welcher welches wem wen wenn wer werden wie will wir wird wo würde zu zum zur"
 )
-_ANY = frozenset(f"{_ENGLISH}{_GERMAN}".split())
+_SPANISH = (
+    " a al algo alguien algún alguna algunos ante antes aquel aquella así aunque bajo bien cada casi como cómo con contra cual cuál "
+    "cuales cuando cuándo cuánto cuántos de del desde donde dónde durante e el él ella ellas ellos en entre era eran es esa esas ese "
+    "eso esos esta está están estas este esto estos fue fueron ha han hasta hay la las le les lo los más me mi mis mucho muy nada ni "
+    "no nos nosotros nuestra nuestro o os otra otro para pero poco por porque qué que quien quién quiénes se ser si sí sin sobre son "
+    "su sus también tan te tiene tienen tu tus un una unas uno unos y ya yo"
+)
+_FRENCH = (
+    " à a ai alors après as au aucun aussi autre aux avait avant avec avoir bien c ça car ce cela ces cet cette ceux chez comme "
+    "comment d dans de depuis des donc dont du elle elles en encore est et était étaient être eu fait il ils j je jusqu l la là le "
+    "les leur leurs lui m ma mais me même mes moi mon n ne ni nos notre nous on ont ou où par pas peu plus pour pourquoi qu quand "
+    "que quel quelle quelles quels qui quoi s sa sans se ses si son sont sous sur t ta te tes toi ton tous tout toute toutes très tu "
+    "un une vos votre vous y"
+)
+_ANY = frozenset(f"{_ENGLISH}{_GERMAN}{_SPANISH}{_FRENCH}".split())
 
 
 def keywords(words: Sequence[str]) -> list[str]:
-    """Words without those that any sentence in English or German has; all of them where there are no others."""
+    """Words without those that any sentence in English, German, Spanish or French has; all of them where there are no others."""
     return [word for word in words if word.lower() not in _ANY] or list(words)

@@ -14,7 +14,7 @@ from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.base.folders import Folder
 from parachute.config.vault.service import Vault
 from parachute.core.front_matter import split
-from parachute.core.meaning import ENOUGH, MOST, SURE, merged, worth_showing
+from parachute.core.meaning import ENOUGH, MOST, merged, worth_showing
 from parachute.events.file_watcher.service import VaultWatcher
 from parachute.files import texts
 from parachute.files.documents.kinds import kind_of
@@ -91,8 +91,7 @@ class FileSearch:
             with contextlib.suppress(ParachuteError):  # words are all there is where no meanings are known
                 _, found = await self._meaning.find(FILES, question, MOST)
                 near = _of_files(
-                    Hit(each.key, each.score, False, "", getattr(each, "offset", 0))
-                    for each in worth_showing(found, sure)
+                    Hit(each.key, each.score, False, "", each.offset) for each in worth_showing(found, sure)
                 )
         words = {_path(hit) for hit in hits}
         both = merged(hits, near, limit, _path, _is_sure)
@@ -157,4 +156,4 @@ def _path(hit: Hit) -> str:
 
 
 def _is_sure(hit: Hit) -> bool:
-    return hit.has_all or hit.score >= SURE
+    return hit.has_all

@@ -23,7 +23,7 @@ _SETTINGS = {
     "model": frozenset(
         {"PARACHUTE_OFFLINE_MODEL", "PARACHUTE_OFFLINE_IDLE_SECONDS", "PARACHUTE_OFFLINE_CONTEXT_TOKENS"}
     ),
-    "meaning": frozenset({"PARACHUTE_MEANING_FOLDER", "PARACHUTE_MEANING_IDLE_SECONDS"}),
+    "meaning": frozenset({"PARACHUTE_MEANING_IDLE_SECONDS"}),
     "transcriber": transcriber_unit.SETTINGS,
 }
 _SINGLE = ("direct", "model", "meaning", "transcriber")
@@ -155,12 +155,10 @@ def _child(program: str, *arguments: str) -> tuple[str, ...]:
 
 
 def _meaning(home: Home, environment: dict[str, str], confines: bool) -> Unit:
-    """The index of meanings: it reads what its owner wrote, and has no network and no file but its own and the model's."""
-    folder = environment.get("PARACHUTE_MEANING_FOLDER")
+    """The index of meanings: it reads what its owner wrote, and has no network and no file but its own."""
     if confines:
         private_folder(home.meaning)  # what a service writes has to be there when it starts
     confinement = Confinement(
-        read=(Path(folder),) if folder else (),
         write=(home.meaning,),
         hide=module_unit.private(home.root),
         memory_bytes=_MEANING_MEMORY,

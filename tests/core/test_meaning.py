@@ -45,7 +45,7 @@ def test_sure_hits_stay_first_and_each_comes_once() -> None:
         ("AB", "", 9, "AB"),
         ("", "xy", 9, "xy"),
         ("AB", "xa", 9, "ABxa"),
-        ("Abc", "xb", 9, "Axbc"),
+        ("Abc", "xb", 9, "Abxc"),
         ("ABC", "x", 2, "AB"),
         ("ab", "ba", 9, "ba"),
     ):

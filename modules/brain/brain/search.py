@@ -4,7 +4,6 @@ import sqlite3
 from dataclasses import dataclass, replace
 
 from parachute.core.full_text import any_of, is_run, quoted, readable, words
-from parachute.core.meaning import SURE
 from parachute.core.stopwords import keywords
 
 from .names import fold
@@ -20,7 +19,7 @@ _BEGINNING_OF_A_NAME, _BEGINNING_OF_ANY = 2, 4
 class Hit:
     """An entity that was found; `score` from 0 to 1, `snippet` a part of its text with the words in `**`.
 
-    `is_sure`: it has all words, or some that tell it from most others.
+    `is_sure`: it has all words, or the name.
     """
 
     number: int
@@ -42,7 +41,7 @@ def search(connection: sqlite3.Connection, query: str, type_: str | None = None,
     hits = _matching(connection, everything, type_, limit) if everything else []
     is_beginning = wanted[-1] is asked[-1] and not is_run(asked[-1])
     if not hits and (some := any_of(wanted, last if is_beginning else "")):
-        hits = [replace(hit, is_sure=hit.score >= SURE) for hit in _matching(connection, some, type_, limit)]
+        hits = [replace(hit, is_sure=False) for hit in _matching(connection, some, type_, limit)]
     first = [hit for number in named for hit in (_by_name(connection, number, hits),)]
     return [*first, *(hit for hit in hits if hit.number not in named)][:limit]
 

@@ -13,7 +13,6 @@ from parachute.base.memory import keep_little
 from parachute.config.settings.home import Home
 from parachute.llm.meaning.app import IndexApp
 from parachute.llm.meaning.index import Index
-from parachute.llm.meaning.source import Source
 from parachute.supervisor.activation import adopt_listener
 from parachute.supervisor.activity import Activity
 from parachute.supervisor.idle_server import IdleServer
@@ -34,12 +33,12 @@ def main() -> int:
     keep_little()
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     # Before numpy is imported: each thread of its own would take memory, and one is enough.
-    os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
+    os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     try:
         listener = adopt_listener(os.environ)
         idle_seconds = float(os.environ.get(IDLE_SECONDS) or 120)
         folder = private_folder(Home.named().meaning)
-        index = Index(Path(folder), Source.from_environment(os.environ))
+        index = Index(Path(folder))
     except (ParachuteError, OSError, ValueError) as error:
         print(error, file=sys.stderr)  # noqa: T201 - this is where the supervisor keeps what a process says
         return 2

@@ -142,7 +142,7 @@ class IndexApp:
             except ValueError as error:
                 raise InvalidInput("vector: base64 is expected.", key="vector_invalid") from error
         found = await asyncio.to_thread(self._index.find, collection, query, limit, _server(body), vector)
-        return {**found, "results": [[near.key, near.score] for near in found["results"]]}
+        return {**found, "results": [[near.key, near.score, near.offset] for near in found["results"]]}
 
     async def _status(self, _: Document) -> Document:
         return await asyncio.to_thread(self._index.status)

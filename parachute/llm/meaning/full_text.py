@@ -8,17 +8,12 @@ from msgspec import Struct
 
 from parachute.core.full_text import any_of, is_run, quoted, readable, searchable, words
 from parachute.core.stopwords import keywords
-from parachute.llm.meaning.store import FORM, Store
+from parachute.llm.meaning.store import Store
 
 FILES = "files"
 """The collection of texts whose words are searched here."""
 
 _TABLES = f"""
-DROP TRIGGER IF EXISTS full_text_added;
-DROP TRIGGER IF EXISTS full_text_changed;
-DROP TRIGGER IF EXISTS full_text_removed;
-DROP TABLE IF EXISTS full_text;
-DROP VIEW IF EXISTS searched;
 CREATE TABLE IF NOT EXISTS marks (text INTEGER PRIMARY KEY, mark TEXT NOT NULL);
 CREATE VIEW searched AS
     SELECT number, searchable(key) AS key, searchable(text) AS text FROM texts WHERE collection = '{FILES}';
@@ -59,12 +54,10 @@ class Hit(Struct, frozen=True):
 
 
 def prepare(store: Store) -> None:
-    """Make the tables, where they are not there in this form."""
+    """Make the tables, where they are not there."""
     store.connection.create_function("searchable", 1, searchable, deterministic=True)
-    has_view = store.connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'searched'").fetchone()
-    if not has_view or store.connection.execute("PRAGMA user_version").fetchone()[0] != FORM:
-        # The version before, which has not the function, makes an index of this form anew.
-        store.connection.executescript(f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version = {FORM}; COMMIT;")
+    if not store.connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'searched'").fetchone():
+        store.connection.executescript(f"BEGIN IMMEDIATE; {_TABLES} COMMIT;")
 
 
 def search(store: Store, collection: str, question: str, limit: int) -> list[Hit]:

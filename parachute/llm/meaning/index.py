@@ -7,18 +7,24 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from parachute.base.errors import ParachuteError, Unavailable
-from parachute.llm.meaning import full_text, vectors, words
-from parachute.llm.meaning.models import MeaningUnavailable, Near, ServerModel
-from parachute.llm.meaning.source import Source
-from parachute.llm.meaning.store import Model, Store, disk_problem
-from parachute.llm.meaning.table import Table, open_table
+from parachute.base.errors import Unavailable
+from parachute.llm.meaning import full_text, packing, vectors
+from parachute.llm.meaning.encoder import DIMENSION, NAME, Encoder
+from parachute.llm.meaning.models import Near, ServerModel
+from parachute.llm.meaning.parts import parts_of
+from parachute.llm.meaning.store import Model, Store, Vector, disk_problem
+from parachute.llm.meaning.times import Times, times_of
 
-LEAST = 0.05
-"""Below this two texts are as near as any."""
-_BATCH = 64
+LEAST = 0.1
+"""Below this a text is as near as any: 90 of 100 that have nothing to do with a question are."""
+_LEAST_OF_SERVERS = 0.05
+_DATED, _TIMELY = 300, 0.2
+"""So many texts are looked at for a time that a question names, and what one of that time is nearer by."""
+_BATCH = 16
 _PARTS = 64
 """Parts of texts that a server is asked for at a time."""
+_MOST_PARTS = 200
+"""Parts of one text that a server is given."""
 
 Vectors = dict[int, tuple[bytes, list[bytes]]]
 """By the number of a text the hash of what it says, and the vectors of its parts."""
@@ -30,15 +36,12 @@ class Index:
     Where a server's model is used, each call names it: this process asks nobody.
     """
 
-    def __init__(self, folder: Path, source: Source) -> None:
+    def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._source = source
         self._lock = threading.Lock()
         self._store: Store | None = None
-        self._tables: dict[str, Table] = {}
-        self._vocabulary: tuple[Model, words.Vocabulary] | None = None
-        self._collections: dict[str, words.Collection] = {}
-        self._embedded: dict[tuple[Model, str], vectors.Collection] = {}
+        self._encoder: Encoder | None = None
+        self._collections: dict[tuple[Model, str], vectors.Collection] = {}
 
     def put(
         self,
@@ -55,7 +58,7 @@ class Index:
                 store.put(collection, texts, gone)
                 full_text.mark(store, collection, marks or {})
                 if gone:
-                    self._forget()
+                    self._collections.clear()
                 return {"index": store.index(collection), "waiting": store.count(self._wanted(store, server))[0]}
             except sqlite3.Error as error:
                 raise disk_problem(error) from error
@@ -68,7 +71,7 @@ class Index:
                 found = full_text.missing(store, collection, marks, limit)
             except sqlite3.Error as error:
                 raise disk_problem(error) from error
-            self._forget()
+            self._collections.clear()
             return {"missing": found}
 
     def search(self, collection: str, question: str, limit: int) -> list[full_text.Hit]:
@@ -87,32 +90,34 @@ class Index:
                 store.keep(collections)
             except sqlite3.Error as error:
                 raise disk_problem(error) from error
-            self._forget()
+            self._collections.clear()
 
     def work(self, seconds: float) -> dict[str, Any]:
-        """Read texts that wait, for so long; a table that is new is made first. Errors: MeaningUnavailable, BadModel, Unavailable."""
+        """Read texts that wait, for so long. Errors: MeaningUnavailable, Unavailable."""
         ends = time.monotonic() + seconds
         try:
-            table = self._wanted_table()
             while True:
                 with self._lock:
                     store = self._open()
-                    model = store.begin(table.name, table.dimension)
+                    model = store.begin(NAME, DIMENSION)
                     waiting = store.waiting(model, _BATCH)
                     if waiting or not model.ready:
-                        words.read(store, table, model, waiting)
-                        self._forget()
+                        store.write_vectors(
+                            model,
+                            DIMENSION,
+                            {
+                                text: (digest, self._loaded().read([part.text for part in parts_of(said)]))
+                                for text, said, digest in waiting
+                            },
+                        )
+                        self._collections.clear()
                     left, total = store.count(model)
+                    if not left and self._encoder is not None:
+                        self._encoder.rest()
                 if not left or time.monotonic() > ends:
                     return {"waiting": left, "total": total}
         except sqlite3.Error as error:
             raise disk_problem(error) from error
-        except OSError as error:
-            raise Unavailable(
-                f"The table of words cannot be written: {error.strerror}.",
-                "Make room on the disk; it goes on by itself.",
-                key="table_not_written",
-            ) from error
 
     def wanted(self, server: ServerModel) -> dict[str, Any]:
         """Texts of which a server's model has to give the vectors, each with its hash and its parts; error: Unavailable."""
@@ -124,7 +129,7 @@ class Index:
                 empty: Vectors = {}
                 size = 0
                 for number, text, digest in store.waiting(model, _BATCH):
-                    if parts := vectors.parts_of(text):
+                    if parts := [part.text for part in parts_of(text)][:_MOST_PARTS]:
                         found.append((number, digest.hex(), parts))
                         size += len(parts)
                     else:
@@ -133,7 +138,7 @@ class Index:
                         break
                 if empty or not (found or model.ready):
                     store.write_vectors(model, 0, empty)
-                    self._forget()
+                    self._collections.clear()
                 left, total = store.count(model)
                 return {"waiting": left, "total": total, "texts": found}
             except sqlite3.Error as error:
@@ -147,13 +152,16 @@ class Index:
             try:
                 model = store.begin(server.name, 0)
                 expected = model.dimension or max(sizes, default=0)
-                if sizes - {expected} or not 0 <= expected <= vectors.WIDEST:
-                    raise vectors.bad_vectors(
+                if sizes - {expected} or not 0 <= expected <= packing.WIDEST:
+                    raise packing.bad_vectors(
                         f"The server gives embeddings of {max(sizes)} numbers, where they had {expected}."
                     )
-                own = {number: (digest, list(map(vectors.packed, each))) for number, (digest, each) in given.items()}
+                own = {
+                    number: (digest, [Vector(packing.packed(packing.unpacked(one))) for one in each])
+                    for number, (digest, each) in given.items()
+                }
                 store.write_vectors(model, expected, own)
-                self._forget()
+                self._collections.clear()
                 left, total = store.count(self._wanted(store, server))
                 return {"waiting": left, "total": total}
             except sqlite3.Error as error:
@@ -179,23 +187,26 @@ class Index:
                 if model is None:
                     return {**answer, "results": []}
                 if not ServerModel.is_name(model.name):
-                    return {**answer, "results": self._by_words(store, model, collection, question, limit)}
-                if vector is None or vector[0] != model.name:
+                    asked, least = self._loaded().question(question), LEAST
+                elif vector is None or vector[0] != model.name:
                     return {**answer, "results": [], "wants": model.name}
-                if (model, collection) not in self._embedded:
-                    self._embedded[model, collection] = vectors.Collection(store, model, collection)
-                return {**answer, "results": self._embedded[model, collection].find(vector[1], limit, LEAST)}
+                else:
+                    asked, least = packing.unpacked(vector[1]), _LEAST_OF_SERVERS
+                if (model, collection) not in self._collections:
+                    self._collections[model, collection] = vectors.Collection(store, model, collection)
+                times = times_of(question)
+                places = self._collections[model, collection].find(asked, max(limit, _DATED) if times else limit, least)
+                near = [self._near(store, collection, times, *place) for place in places]
+                return {**answer, "results": sorted(near, key=lambda each: -each.score)[:limit]}
             except sqlite3.Error as error:
                 raise disk_problem(error) from error
 
     def status(self) -> dict[str, Any]:
-        """Return the progress, and the source of the vectors."""
+        """Return the progress."""
         with self._lock:
             store = self._open()
             waiting, total = store.count(self._wanted(store, None))
             return {
-                "source": self._source.kind,
-                "problem": self._source.problem,
                 "waiting": waiting,
                 "total": total,
                 "models": [
@@ -214,7 +225,7 @@ class Index:
         return self._store
 
     def _wanted(self, store: Store, server: ServerModel | None) -> Model | None:
-        name = server.name if server else self._source.name
+        name = server.name if server else NAME
         return next((model for model in store.models() if model.name == name), None)
 
     def _in_use(self, store: Store, server: ServerModel | None) -> Model | None:
@@ -222,44 +233,26 @@ class Index:
         usable = [
             model
             for model in store.models()
-            if not ServerModel.is_name(model.name) or (server is not None and server.is_neighbour(model.name))
+            if model.name == NAME
+            or (ServerModel.is_name(model.name) and server is not None and server.is_neighbour(model.name))
         ]
         return next((model for model in usable if model.ready), None) or next(iter(usable), None)
 
-    def _wanted_table(self) -> Table:
-        if self._source.path is None:
-            raise self._source.error or MeaningUnavailable("No meanings are known here.")
-        name = self._source.name
-        if name not in self._tables:
-            self._tables[name] = open_table(self._source.path, self._folder / "tables")
-        return self._tables[name]
-
-    def _by_words(self, store: Store, model: Model, collection: str, question: str, limit: int) -> list[Near]:
-        """Return the nearest texts by the words of a table: a new one is not in use until it has every text."""
-        table = self._table_of(model)
-        if table is None:
-            # The table that the vectors are of is there no more: another one is being read.
-            return []
-        if self._vocabulary is None or self._vocabulary[0] != model:
-            self._vocabulary = model, words.Vocabulary(store, model)
-            self._collections.clear()
-        if collection not in self._collections:
-            self._collections[collection] = words.Collection(store, model, self._vocabulary[1], collection)
-        return self._collections[collection].find(table, question, limit, LEAST)
-
-    def _table_of(self, model: Model) -> Table | None:
-        if model.name not in self._tables:
+    def _loaded(self) -> Encoder:
+        if self._encoder is None:
             try:
-                if model.name == self._source.name:
-                    return self._wanted_table()
-                if (kept := self._source.kept(model.name, self._folder / "tables")) is None:
-                    return None
-                self._tables[model.name] = kept
-            except (ParachuteError, OSError):
-                return None
-        return self._tables[model.name]
+                self._encoder = Encoder(self._folder / "model")
+            except OSError as error:
+                raise Unavailable(
+                    f"The model of meanings cannot be prepared: {error.strerror}.",
+                    "Make room on the disk; it goes on by itself.",
+                    key="model_not_written",
+                ) from error
+        return self._encoder
 
-    def _forget(self) -> None:
-        self._vocabulary = None
-        self._collections.clear()
-        self._embedded.clear()
+    def _near(self, store: Store, collection: str, times: Times, key: str, part: int, score: float) -> Near:
+        text = store.text(collection, key)
+        parts = parts_of(text)
+        if times and times.meets(times_of(f"{key}\n{text}")):
+            score += -_TIMELY if times.is_negated else _TIMELY
+        return Near(key, score, parts[part].offset if part < len(parts) else 0)

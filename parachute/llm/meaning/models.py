@@ -5,18 +5,12 @@ from typing import Self
 
 from msgspec import Struct
 
-from parachute.base.errors import InvalidInput, Unavailable
+from parachute.base.errors import Unavailable
 from parachute.core.meaning import Near
 
-__all__ = ["INSTALL_COMMAND", "BadModel", "MeaningUnavailable", "Near", "ServerModel"]
+__all__ = ["INSTALL_COMMAND", "MeaningUnavailable", "Near", "ServerModel"]
 
-INSTALL_COMMAND = "pip install 'parachute-computer[offline]'"
-
-
-class BadModel(InvalidInput):
-    """A file or folder that is no model of words, or one that cannot be used."""
-
-    key = "bad_model"
+INSTALL_COMMAND = "pip install 'parachute-computer[meaning]'"
 
 
 class MeaningUnavailable(Unavailable):
@@ -44,7 +38,7 @@ class ServerModel(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """The name that `named` reads; tables of words have names without a colon."""
+        """The name that `named` reads; that of the built-in one has no colon."""
         return f"{self.server}:{self.model}"
 
     @staticmethod

@@ -65,7 +65,7 @@ class MeaningIndex:
         self._settings = settings
         self._clock = clock
         self._server: Asking | None = None
-        if settings.enabled and settings.server and not settings.folder and gateway:
+        if settings.enabled and settings.server and gateway:
             self._server = Asking(settings, Embeddings(settings, gateway), clock)
         self.is_busy = is_busy
         self._collections = collections
@@ -138,7 +138,9 @@ class MeaningIndex:
         if self._server is not None and (name := answer.get("wants")):
             vector = await self._server.question(name, question)
             answer = await self._ask("POST", "/find", {**document, "vector_of": name, "vector": vector}, _FIND_SECONDS)
-        return str(answer["index"]), [Near(str(key), float(score)) for key, score in answer["results"]]
+        return str(answer["index"]), [
+            Near(str(key), float(score), int(offset)) for key, score, offset in answer["results"]
+        ]
 
     def status(self) -> MeaningStatus:
         """Return the progress; nothing is started for this."""
@@ -206,7 +208,7 @@ class MeaningIndex:
 
     async def _request(self, method: str, path: str, document: Mapping[str, Any], seconds: float) -> dict[str, Any]:
         try:
-            await control.ask(self._home, "open", unit="meaning", environment=self._environment())
+            await control.ask(self._home, "open", unit="meaning")
             body = (await asyncio.to_thread(json.dumps, document)).encode()
             headers = [(b"host", b"meaning"), (b"content-type", b"application/json")]
             asking = local_http.request(units.meaning_socket(self._home), method, path, headers, body)
@@ -219,12 +221,7 @@ class MeaningIndex:
             raise _error(answer)
         return answer
 
-    def _environment(self) -> dict[str, str]:
-        folder = self._settings.folder
-        return {"PARACHUTE_MEANING_FOLDER": str(folder)} if folder else {}
-
 
 def _error(answer: Any) -> ParachuteError:
     error: ParachuteError = error_from_document(answer)
-    known = error.key in (MeaningUnavailable.key, "bad_model")
-    return MeaningUnavailable(error.message, error.hint) if known else error
+    return MeaningUnavailable(error.message, error.hint) if error.key == MeaningUnavailable.key else error

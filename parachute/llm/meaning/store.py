@@ -1,4 +1,4 @@
-"""The index's database: texts, the words of each, and the vectors of these, under the table that they are of."""
+"""The index's database: texts, and the vectors of their parts under the model that they are of."""
 
 import hashlib
 import json
@@ -14,8 +14,9 @@ from parachute.base.disk_errors import is_passing
 from parachute.base.errors import Unavailable
 from parachute.base.files import remove_database
 
-FORM, _EARLIER = 2, 1
-"""Numbers of the tables' forms; `full_text.prepare` takes over what the earlier one has, which knows nothing of this one."""
+FORM = 3
+"""Number of the tables' form: one of another form is made anew from the texts of those that gave them."""
+
 _TABLES = """
 CREATE TABLE known (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE texts (
@@ -23,41 +24,33 @@ CREATE TABLE texts (
     UNIQUE (collection, key)
 );
 CREATE TABLE models (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, dimension INTEGER NOT NULL, ready INTEGER NOT NULL);
-CREATE TABLE words (
-    model INTEGER NOT NULL, number INTEGER NOT NULL, word TEXT NOT NULL, vector BLOB NOT NULL, weight REAL NOT NULL,
-    PRIMARY KEY (model, number)
-) WITHOUT ROWID;
-CREATE UNIQUE INDEX words_word ON words (model, word);
-CREATE TABLE parts (
-    model INTEGER NOT NULL, text INTEGER NOT NULL, part INTEGER NOT NULL, words BLOB NOT NULL,
+CREATE TABLE vectors (
+    model INTEGER NOT NULL, text INTEGER NOT NULL, part INTEGER NOT NULL, vector BLOB NOT NULL, usual REAL NOT NULL, spread REAL NOT NULL,
     PRIMARY KEY (model, text, part)
 ) WITHOUT ROWID;
 CREATE TABLE waiting (model INTEGER NOT NULL, text INTEGER NOT NULL, PRIMARY KEY (model, text)) WITHOUT ROWID;
 CREATE TRIGGER texts_deleted AFTER DELETE ON texts BEGIN
-    DELETE FROM parts WHERE model IN (SELECT id FROM models) AND text = old.number;
+    DELETE FROM vectors WHERE model IN (SELECT id FROM models) AND text = old.number;
     DELETE FROM waiting WHERE model IN (SELECT id FROM models) AND text = old.number;
 END;
 """
 
-_VECTORS = """
-CREATE TABLE IF NOT EXISTS vectors (
-    model INTEGER NOT NULL, text INTEGER NOT NULL, part INTEGER NOT NULL, vector BLOB NOT NULL,
-    PRIMARY KEY (model, text, part)
-) WITHOUT ROWID;
-CREATE TRIGGER IF NOT EXISTS vectors_deleted AFTER DELETE ON texts BEGIN
-    DELETE FROM vectors WHERE model IN (SELECT id FROM models) AND text = old.number;
-END;
-"""
-"""Later than the others: an index without them is one."""
-
 
 class Model(Struct, frozen=True):
-    """A table as the index knows it, or a server's model, whose dimension is 0 until it has given something; `ready`: it has every text."""
+    """A model as the index knows it; a server's has the dimension 0 until it has given something. `ready`: it has every text."""
 
     id: int
     name: str
     dimension: int
     ready: bool
+
+
+class Vector(Struct, frozen=True):
+    """The direction of a part in bytes, how near any question is to it, and by how much that differs from one to another."""
+
+    numbers: bytes
+    usual: float = 0.0
+    spread: float = 1.0
 
 
 class Store:
@@ -75,8 +68,7 @@ class Store:
         store = None
         try:
             store = cls(_connected(path))
-            if store.connection.execute("PRAGMA user_version").fetchone()[0] in (FORM, _EARLIER):
-                store.connection.executescript(_VECTORS)
+            if store.connection.execute("PRAGMA user_version").fetchone()[0] == FORM:
                 return store
         except sqlite3.DatabaseError as error:
             if is_passing(error):
@@ -89,7 +81,7 @@ class Store:
         store = cls(_connected(path))
         path.chmod(0o600)
         with store.connection as connection:
-            connection.executescript(f"BEGIN; {_TABLES} {_VECTORS} PRAGMA user_version = {FORM};")
+            connection.executescript(f"BEGIN; {_TABLES} PRAGMA user_version = {FORM};")
         return store
 
     def close(self) -> None:
@@ -142,12 +134,12 @@ class Store:
                 )
 
     def models(self) -> list[Model]:
-        """The tables that vectors are of, the oldest first."""
+        """The models that vectors are of, the oldest first."""
         rows = self.connection.execute("SELECT id, name, dimension, ready FROM models ORDER BY id").fetchall()
         return [Model(row[0], row[1], row[2], bool(row[3])) for row in rows]
 
     def begin(self, name: str, dimension: int) -> Model:
-        """The model of a table; of a new one all texts are to be read, and what an unfinished other one had is dropped."""
+        """The model of this name; by a new one all texts are to be read, and what an unfinished other one had is dropped."""
         for model in self.models():
             if model.name == name:
                 return model
@@ -160,12 +152,18 @@ class Store:
         return Model(id_ or 0, name, dimension, False)
 
     def waiting(self, model: Model, limit: int) -> list[tuple[int, str, bytes]]:
-        """Texts that the model has to read, with their hashes."""
+        """Texts that the model has to read, with their hashes, what came last first."""
         query = (
             "SELECT texts.number, texts.text, texts.hash FROM waiting JOIN texts ON texts.number = waiting.text "
-            "WHERE waiting.model = ? ORDER BY waiting.text LIMIT ?"
+            "WHERE waiting.model = ? ORDER BY waiting.text DESC LIMIT ?"
         )
         return [(row[0], row[1], row[2]) for row in self.connection.execute(query, (model.id, limit))]
+
+    def text(self, collection: str, key: str) -> str:
+        """A text as it was given; empty where it is gone."""
+        query = "SELECT text FROM texts WHERE collection = ? AND key = ?"
+        found = self.connection.execute(query, (collection, key)).fetchone()
+        return str(found[0]) if found else ""
 
     def count(self, model: Model | None) -> tuple[int, int]:
         """Count the texts that wait for the model, and all texts."""
@@ -175,36 +173,6 @@ class Store:
         (waiting,) = self.connection.execute("SELECT count(*) FROM waiting WHERE model = ?", (model.id,)).fetchone()
         return waiting, total
 
-    def numbers(self, model: Model, words: Iterable[str]) -> dict[str, int]:
-        """The words among some that the model knows already."""
-        rows = self.connection.execute(
-            "SELECT word, number FROM words WHERE model = ? AND word IN (SELECT value FROM json_each(?))",
-            (model.id, json.dumps(list(words))),
-        )
-        return {row[0]: row[1] for row in rows}
-
-    def write(
-        self,
-        model: Model,
-        words: Iterable[tuple[int, str, bytes, float]],
-        parts: Mapping[int, Sequence[bytes]],
-    ) -> None:
-        """Write new words, and the words of texts, of which none waits any more; a model that has all is the one in use then."""
-        with self.connection as connection:
-            connection.execute("BEGIN IMMEDIATE")
-            rows = ((model.id, *word) for word in words)
-            connection.executemany(
-                "INSERT INTO words (model, number, word, vector, weight) VALUES (?, ?, ?, ?, ?)", rows
-            )
-            for text, own in parts.items():
-                connection.execute("DELETE FROM parts WHERE model = ? AND text = ?", (model.id, text))
-                connection.executemany(
-                    "INSERT INTO parts (model, text, part, words) VALUES (?, ?, ?, ?)",
-                    [(model.id, text, number, part) for number, part in enumerate(own)],
-                )
-                connection.execute("DELETE FROM waiting WHERE model = ? AND text = ?", (model.id, text))
-            _settle(connection, model)
-
     def lacks(self, model: Model | None) -> bool:
         """True if the model has not every text."""
         if model is None:
@@ -212,7 +180,7 @@ class Store:
         query = "SELECT 1 FROM waiting WHERE model = ? LIMIT 1"
         return not model.ready or bool(self.connection.execute(query, (model.id,)).fetchone())
 
-    def write_vectors(self, model: Model, dimension: int, texts: Mapping[int, tuple[bytes, Sequence[bytes]]]) -> None:
+    def write_vectors(self, model: Model, dimension: int, texts: Mapping[int, tuple[bytes, Sequence[Vector]]]) -> None:
         """Write the vectors of texts, by the hash of what they are of: what has changed meanwhile goes on waiting."""
         with self.connection as connection:
             connection.execute("BEGIN IMMEDIATE")
@@ -224,16 +192,18 @@ class Store:
                     continue
                 connection.execute("DELETE FROM vectors WHERE model = ? AND text = ?", (model.id, text))
                 connection.executemany(
-                    "INSERT INTO vectors (model, text, part, vector) VALUES (?, ?, ?, ?)",
-                    [(model.id, text, number, vector) for number, vector in enumerate(own)],
+                    "INSERT INTO vectors (model, text, part, vector, usual, spread) VALUES (?, ?, ?, ?, ?, ?)",
+                    [(model.id, text, part, each.numbers, each.usual, each.spread) for part, each in enumerate(own)],
                 )
                 connection.execute("DELETE FROM waiting WHERE model = ? AND text = ?", (model.id, text))
             _settle(connection, model)
 
-    def vectors(self, model: Model, collection: str, at_once: int) -> Iterator[list[tuple[str, bytes]]]:
-        """The vectors of a collection with the keys of their texts, so many at a time."""
+    def vectors(
+        self, model: Model, collection: str, at_once: int
+    ) -> Iterator[list[tuple[str, int, bytes, float, float]]]:
+        """The vectors of a collection with the keys of their texts and the numbers of their parts, so many at a time."""
         query = (
-            "SELECT texts.key, vectors.vector FROM texts JOIN vectors ON vectors.model = ? AND vectors.text = texts.number "
+            "SELECT texts.key, vectors.part, vectors.vector, vectors.usual, vectors.spread FROM texts JOIN vectors ON vectors.model = ? AND vectors.text = texts.number "
             "WHERE texts.collection = ?"
         )
         cursor = self.connection.execute(query, (model.id, collection))
@@ -257,7 +227,7 @@ def _settle(connection: sqlite3.Connection, model: Model) -> None:
 
 
 def _drop(connection: sqlite3.Connection, which: str) -> None:
-    for table in ("words", "parts", "waiting", "vectors"):
+    for table in ("waiting", "vectors"):
         connection.execute(f"DELETE FROM {table} WHERE model IN (SELECT id FROM models WHERE {which})")  # noqa: S608 - our own words
     connection.execute(f"DELETE FROM models WHERE {which}")  # noqa: S608
 

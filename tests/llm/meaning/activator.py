@@ -56,18 +56,16 @@ class IndexProcess(Activator):
         """The keys of what is near."""
         status, answer = self.ask("POST", "/find", {"collection": collection, "query": query, "limit": 5})
         assert status == 200, answer
-        return [key for key, _ in answer["results"]]
+        return [key for key, *_ in answer["results"]]
 
 
 @contextmanager
-def index(
-    *, home: Path | None = None, folder: Path | None = None, program: str = "parachute.llm.meaning", **more: str
-) -> Iterator[IndexProcess]:
+def index(*, home: Path | None = None, program: str = "parachute.llm.meaning", **more: str) -> Iterator[IndexProcess]:
     """The index for the length of a block."""
     place = Path(tempfile.mkdtemp(prefix="meaning-", dir="/tmp"))
     own = home or place / "home"
     own.mkdir(mode=0o700, exist_ok=True)
-    environment = {"PARACHUTE_HOME": str(own), **({"PARACHUTE_MEANING_FOLDER": str(folder)} if folder else {}), **more}
+    environment = {"PARACHUTE_HOME": str(own), **more}
     running = IndexProcess(folder=place, environment=environment)
     running.listen(place / "index.sock", program)
     try:

@@ -4,27 +4,17 @@ from contextlib import closing
 from pathlib import Path
 
 from parachute.llm.meaning import full_text
-from parachute.llm.meaning.store import FORM, Store
-
-_BEFORE = """
-CREATE TABLE marks (text INTEGER PRIMARY KEY, mark TEXT NOT NULL);
-CREATE VIRTUAL TABLE full_text USING fts5 (key, text, content = 'texts', content_rowid = 'number');
-CREATE TRIGGER full_text_added AFTER INSERT ON texts WHEN new.collection = 'files' BEGIN
-    INSERT INTO full_text (rowid, key, text) VALUES (new.number, new.key, new.text);
-END;
-"""
+from parachute.llm.meaning.store import Store
 
 
-def test_an_index_from_before_finds_words_of_every_script(tmp_path: Path) -> None:
+def test_words_of_every_script_are_found(tmp_path: Path) -> None:
     with closing(Store.open(tmp_path / "index.db")) as store:
-        store.connection.executescript(_BEFORE)
-        store.connection.execute("PRAGMA user_version = 1")
+        full_text.prepare(store)
         store.put("files", {"a.md": "昨天去灯塔散步", "b.md": "The harbour"}, ())
         store.put("brain", {"c": "灯塔"}, ())
     for _ in range(2):
         with closing(Store.open(tmp_path / "index.db")) as store:
             full_text.prepare(store)
-            assert store.connection.execute("PRAGMA user_version").fetchone()[0] == FORM
             (hit,) = full_text.search(store, "files", "散步", 5)
             assert (hit.key, hit.has_all, hit.snippet) == ("a.md", True, "昨天去灯塔散步")
             (hit,) = full_text.search(store, "files", "灯塔大海", 5)

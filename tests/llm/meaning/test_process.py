@@ -1,4 +1,4 @@
-"""The index as a process: what it finds, and what a kill, another model and a full disk leave."""
+"""The index as a process: what it finds, and what a kill and a full disk leave."""
 
 import os
 import shutil
@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.llm.meaning import models
 from tests.llm.meaning.activator import QUESTION, TEXTS, IndexProcess, index
 
 pytestmark = pytest.mark.long
@@ -16,7 +15,7 @@ pytestmark = pytest.mark.long
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home in which the table of the model that is shipped was made, with a few texts."""
+    """A home in which the model was prepared, with a few texts."""
     home = tmp_path_factory.mktemp("prepared") / "home"
     with index(home=home) as running:
         running.put(TEXTS)
@@ -39,12 +38,43 @@ def test_a_paraphrase_finds_its_text_with_the_model_that_is_shipped(running: Ind
     assert running.find(collection="another") == []
 
 
-def test_words_that_the_table_does_not_know_are_compared_by_their_letters(running: IndexProcess) -> None:
-    running.put({"werk": "Der Vermieter hat die Mietverträge verlängert.", "see": "Am Bergsee gezeltet."})
+@pytest.mark.parametrize(
+    ("question", "key"),
+    [
+        ("wer berät uns beim Bootskauf", "kevin"),
+        ("¿quién hornea pan?", "maria"),
+        ("réparer l'orgue de l'église", "ottilie"),
+        ("how much is the flat", "miete"),
+    ],
+)
+def test_a_question_finds_a_text_of_another_language(running: IndexProcess, question: str, key: str) -> None:
+    running.put({"miete": "Der Vermieter will ab Januar 1.140 im Monat für die Wohnung."})
     running.work()
-    assert running.find("unser Mietvertrag")[0] == "werk"
-    assert running.find("Mietverhältnis")[0] == "werk"
-    assert running.find("ÜBERMORGEN IM BERGSEE BADEN")[0] == "see"
+    assert running.find(question)[0] == key
+
+
+def test_a_hit_tells_where_its_part_begins(running: IndexProcess) -> None:
+    text = "\f".join(
+        ("Shopping: bread and milk. " * 20, "The boiler is bled with the small key in the drawer.", "Done. " * 60)
+    )
+    running.put({"long": text})
+    running.work()
+    status, answer = running.ask("POST", "/find", {"collection": "c", "query": "how to bleed the heating", "limit": 5})
+    assert status == 200
+    (key, _, offset) = answer["results"][0]
+    assert (key, text[offset:].startswith("The boiler")) == ("long", True)
+
+
+def test_a_time_of_the_year_brings_its_texts_first(running: IndexProcess) -> None:
+    days = {
+        "spring": "3 April: walked to the tower.",
+        "winter": "20 December: walked to the tower.",
+        "none": "Walked to the tower.",
+    }
+    running.put(days)
+    running.work()
+    assert running.find("walk before Christmas")[0] == "winter"
+    assert running.find("Spaziergang im Frühling")[0] == "spring"
 
 
 def test_it_runs_in_a_sandbox_without_a_network(prepared: Path, tmp_path: Path) -> None:
@@ -92,30 +122,15 @@ def test_a_kill_in_the_middle_loses_nothing(running: IndexProcess) -> None:
     assert running.find("other2999")[0] == "filler-2999"
 
 
-def test_a_kill_while_the_table_is_made_leaves_no_half_of_it(tmp_path: Path) -> None:
+def test_a_kill_while_the_model_is_prepared_leaves_no_half_of_it(tmp_path: Path) -> None:
     with index(home=tmp_path / "home") as process:
-        making = process.own / "tables" / "making-half"
-        making.mkdir(parents=True)
-        (making / "vectors.npy").write_bytes(b"half")
+        making = process.own / "model" / "use-multilingual-3.making"
+        making.parent.mkdir(parents=True)
+        making.write_bytes(b"half")
         process.put(TEXTS)
         process.work()
         assert process.find()[0] == "kevin"
-        assert [path.name for path in (process.own / "tables").glob("making-*")] == []
-
-
-def test_another_model_is_read_in_the_background_while_the_old_one_answers(prepared: Path, tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    shutil.copytree(prepared, home)
-    with index(home=home, folder=models.write(tmp_path / "model")) as process:
-        process.put({f"filler-{number}": f"bread{number}" for number in range(500)})
-        assert process.find()[0] == "kevin"
-        process.ask("POST", "/work", {"seconds": 0.001})
-        assert process.find()[0] == "kevin"
-        assert [model["ready"] for model in process.ask("GET", "/status")[1]["models"]] == [True, False]
-        process.work()
-        (model,) = process.ask("GET", "/status")[1]["models"]
-        assert (model["dimension"], model["ready"]) == (2, True)
-        assert process.find("boats") == ["kevin"]
+        assert not making.exists()
 
 
 def test_a_full_disk_is_said_and_what_is_there_is_found(running: IndexProcess) -> None:

@@ -14,7 +14,6 @@ from parachute.llm.meaning.service import MeaningIndex
 from parachute.supervisor import control, units
 from tests.llm.embedding_server import EmbeddingServer, embedding_server
 from tests.llm.gateway.conftest import Installation
-from tests.llm.meaning import models
 from tests.llm.meaning.activator import IndexProcess
 from tests.support.clock import ManualClock
 from tests.support.waiting import until
@@ -136,13 +135,6 @@ async def test_what_is_switched_off_sends_nothing(make: Make, server: EmbeddingS
     assert server.asked == []
 
 
-async def test_a_folder_goes_before_the_server(make: Make, server: EmbeddingServer, tmp_path: Path) -> None:
-    index = make(folder=models.write(tmp_path / "model"))
-    assert index.status().source == "folder"
-    await index.put("c", TEXTS)
-    assert server.asked == []
-
-
 async def test_another_model_is_read_in_the_background_while_the_one_before_answers(
     make: Make, server: EmbeddingServer, process: IndexProcess, clock: ManualClock
 ) -> None:
@@ -181,7 +173,7 @@ async def test_a_server_that_is_not_set_any_more_is_never_asked_again(
         assert another.asked
 
 
-async def test_the_table_of_this_machine_answers_until_the_server_has_read_everything(
+async def test_the_model_of_this_machine_answers_until_the_server_has_read_everything(
     make: Make, server: EmbeddingServer, process: IndexProcess, clock: ManualClock
 ) -> None:
     process.put(TEXTS)

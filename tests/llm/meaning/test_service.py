@@ -13,23 +13,16 @@ from parachute.config.settings.home import Home
 from parachute.llm.meaning.models import MeaningUnavailable
 from parachute.llm.meaning.service import MeaningIndex
 from parachute.supervisor import control, units
-from tests.llm.meaning import models
 from tests.llm.meaning.activator import IndexProcess
-from tests.support.errors import raises
 from tests.support.waiting import SECONDS, until
 
 pytestmark = pytest.mark.process
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return models.write(tmp_path / "model")
-
-
-@pytest.fixture
-def process(folder: Path, short_folder: Path) -> Iterator[IndexProcess]:
+def process(short_folder: Path) -> Iterator[IndexProcess]:
     home = Home(short_folder)
-    environment = {"PARACHUTE_HOME": str(home.root), "PARACHUTE_MEANING_FOLDER": str(folder)}
+    environment = {"PARACHUTE_HOME": str(home.root)}
     running = IndexProcess(folder=short_folder, environment=environment)
     place = units.meaning_socket(home)
     place.parent.mkdir(parents=True)
@@ -54,8 +47,8 @@ async def asked(process: IndexProcess) -> AsyncIterator[list[dict[str, Any]]]:
 
 
 @pytest.fixture
-async def index(process: IndexProcess, folder: Path, asked: list[dict[str, Any]]) -> AsyncIterator[MeaningIndex]:
-    service = _index(process, MeaningSettings(folder=folder))
+async def index(process: IndexProcess, asked: list[dict[str, Any]]) -> AsyncIterator[MeaningIndex]:
+    service = _index(process, MeaningSettings())
     yield service
     await service.close()
 
@@ -68,15 +61,14 @@ async def _found(index: MeaningIndex, query: str, collection: str = "one") -> li
     return [near.key for near in (await index.find(collection, query, 5))[1]]
 
 
-async def test_each_finds_its_own_texts_only(index: MeaningIndex, asked: list[dict[str, Any]], folder: Path) -> None:
-    await index.put("one", {"a": "ships", "b": "oven"})
-    await index.put("two", {"c": "ships"})
+async def test_each_finds_its_own_texts_only(index: MeaningIndex, asked: list[dict[str, Any]]) -> None:
+    await index.put("one", {"a": "Three ships in the harbour.", "b": "Bread from the oven."})
+    await index.put("two", {"c": "Three ships in the harbour."})
     await until(lambda: index.progress and not index.waiting, "everything is read")
     assert await _found(index, "boats") == ["a"]
     assert await _found(index, "boats", "two") == ["c"]
     assert {request["unit"] for request in asked} == {"meaning"}
-    assert asked[0]["environment"] == {"PARACHUTE_MEANING_FOLDER": str(folder)}
-    status = {"enabled": True, "source": "folder", "server": None, "waiting": 0, "total": 3, "problem": None}
+    status = {"enabled": True, "source": "built-in", "server": None, "waiting": 0, "total": 3, "problem": None}
     assert to_builtins(index.status()) == status
 
 
@@ -90,7 +82,7 @@ async def test_nothing_is_read_while_chats_go_on(index: MeaningIndex) -> None:
         return bool(chats)
 
     index.is_busy = is_busy
-    await index.put("one", {"a": "ships"})
+    await index.put("one", {"a": "Three ships in the harbour."})
     async with asyncio.timeout(SECONDS):
         await looked.wait()
     assert await _found(index, "boats") == []
@@ -101,28 +93,16 @@ async def test_nothing_is_read_while_chats_go_on(index: MeaningIndex) -> None:
 
 
 async def test_texts_of_what_is_gone_are_forgotten(index: MeaningIndex) -> None:
-    first = await index.put("gone", {"c": "ships"})
+    first = await index.put("gone", {"c": "Three ships in the harbour."})
     await until(lambda: index.progress, "it is read")
     assert await _found(index, "boats", "gone") == []
-    assert await index.put("gone", {"c": "ships"}) != first
+    assert await index.put("gone", {"c": "Three ships in the harbour."}) != first
 
 
-async def test_what_is_switched_off_starts_nothing(
-    process: IndexProcess, asked: list[dict[str, Any]], folder: Path
-) -> None:
-    index = _index(process, MeaningSettings(enabled=False, folder=folder))
+async def test_what_is_switched_off_starts_nothing(process: IndexProcess, asked: list[dict[str, Any]]) -> None:
+    index = _index(process, MeaningSettings(enabled=False))
     with pytest.raises(MeaningUnavailable):
-        await index.put("one", {"a": "ships"})
+        await index.put("one", {"a": "Three ships in the harbour."})
     with pytest.raises(MeaningUnavailable):
         await index.find("one", "boats", 5)
-    assert (asked, process.process) == ([], None)
-
-
-async def test_without_a_model_nothing_is_collected(
-    process: IndexProcess, asked: list[dict[str, Any]], tmp_path: Path
-) -> None:
-    index = _index(process, MeaningSettings(folder=tmp_path / "none"))
-    with raises("no_meaning"):
-        await index.put("one", {"a": "ships"})
-    assert "no model of words" in (index.status().problem or "")
     assert (asked, process.process) == ([], None)

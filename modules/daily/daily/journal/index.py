@@ -12,7 +12,7 @@ from daily.days.day import Entry
 from daily.journal.database import Database
 from parachute.core import InvalidInput
 from parachute.core.full_text import alternatives, quoted, readable, words
-from parachute.core.meaning import SURE, Queue
+from parachute.core.meaning import Queue
 from parachute.core.nearness import Work
 from parachute.core.stopwords import keywords
 
@@ -56,7 +56,7 @@ END;
 LACKING = Queue(
     "entries",
     "number",
-    "SELECT number, title || char(10) || content FROM entries WHERE number = :key AND content != ''",
+    "SELECT number, date || char(10) || title || char(10) || content FROM entries WHERE number = :key AND content != ''",
 )
 """Entries that the index of meanings lacks."""
 _COLUMNS = "number, key, date, path, title, content, fields"
@@ -218,8 +218,8 @@ class Index:
         rows = await self._database.run(lambda connection: connection.execute(query, values).fetchall())
         return [_found(row) for row in rows]
 
-    async def search_any(self, text: str, first: str, last: str, limit: int) -> list[tuple[Found, bool]]:
-        """Entries with some of the words that tell, the best first, and whether they tell them from most others.
+    async def search_any(self, text: str, first: str, last: str, limit: int) -> list[Found]:
+        """Entries with some of the words that tell, the best first.
 
         Where very many have each of the words, the newest.
         """
@@ -228,16 +228,15 @@ class Index:
 
         def work(connection: sqlite3.Connection) -> list[tuple[Any, ...]]:
             telling = [each for each in wanted if not _is_common(connection, each)]
-            score, order = ("words.rank", "words.rank") if telling else ("0.0", "words.rowid DESC")
+            order = "words.rank" if telling else "words.rowid DESC"
             query = (
-                f"SELECT {columns}, snippet(words, -1, '', '', '…', 24), {score} FROM words JOIN entries ON number = words.rowid "  # noqa: S608
+                f"SELECT {columns}, snippet(words, -1, '', '', '…', 24) FROM words JOIN entries ON number = words.rowid "  # noqa: S608
                 f"WHERE words MATCH ? AND words.rowid >= ? AND words.rowid < ? ORDER BY {order} LIMIT ?"
             )
             values = (" OR ".join(telling or wanted), _first(first), _first(last, 1), limit)
             return connection.execute(query, values).fetchall() if wanted else []
 
-        # bm25 is below zero, and lower is better, without an end.
-        return [(_found(row[:-1]), -row[-1] / (5 - row[-1]) >= SURE) for row in await self._database.run(work)]
+        return [_found(row) for row in await self._database.run(work)]
 
     async def numbered(self, numbers: Sequence[int], first: str, last: str) -> list[Found]:
         """Entries by their numbers, in that order, of those between two days."""

@@ -227,9 +227,7 @@ class Journal:
         more = [replace(each, by_meaning=True) for each in await self.index.numbered(numbers, *bounds)]
         sure = {each.number for each in found}
         if not found:
-            some = await self.index.search_any(text, *bounds, limit)
-            found = [each for each, _ in some]
-            sure = {each.number for each, is_sure in some if is_sure}
+            found = await self.index.search_any(text, *bounds, limit)
         return merged(found, more, limit, lambda each: each.number, lambda each: each.number in sure)
 
     async def problems(self) -> list[dict[str, str]]:

@@ -100,16 +100,11 @@ class MeaningSettings(Group):
         description="Find notes, entries, conversations and files by what they mean, too; nothing leaves this machine, "
         "unless `meaning.server` is set.",
     )
-    folder: ExpandedPath | None = Field(
-        title="Another model for search",
-        default=None,
-        description="A folder with a model in the format of Model2Vec to use instead of the built-in table, which knows English.",
-    )
     server: Address | None = Field(
         title="Server for search by meaning",
         default=None,
         description="Address of a server with embeddings, as OpenAI's API or Ollama has them, such as http://192.168.1.5:11434; "
-        "all that is searched is sent to it. A folder goes before it.",
+        "all that is searched is sent to it.",
     )
     server_model: str = Field(
         title="Model of that server",

@@ -12,13 +12,11 @@ def examine(computer: Computer) -> Result:
         raise NotApplicable("Search by meaning is switched off.")
     source = Source.of_settings(settings)
     if source.error is not None:
-        if settings.folder is None:
-            raise NotApplicable(f"Words alone are searched: {source.error.message}")
-        return warning(source.error.message, source.error.hint or "`parachute config unset meaning.folder`")
+        raise NotApplicable(f"Words alone are searched: {source.error.message}")
     if source.kind == "server":
         if settings.key_file is not None and not settings.key_file.is_file():
             return warning(f"meaning.key_file: there is no {settings.key_file}.", "Write the server's key into it.")
         if computer.meaning is not None and computer.meaning.get("problem"):
             return warning(str(computer.meaning["problem"]), "`parachute config` shows the settings of `meaning`.")
         return ok(f"Texts are found by meaning, with {settings.server_model} at {settings.server}.")
-    return ok(f"Texts are found by meaning, with {'your model' if settings.folder else 'the built-in table of words'}.")
+    return ok("Texts are found by meaning, with the built-in model.")
