@@ -115,12 +115,24 @@ async def request(
         if not isinstance(start, h11.Response):
             raise BrokenOff("it was closed before the answer")
         yield Response(start.status_code, list(start.headers), _body(connection, connected), connected)
+    except BrokenOff:
+        if sending and (error := _error_of(sending)):
+            raise error from None
+        raise
     finally:
-        if sending:
-            sending.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await sending
-        connected.close()
+        try:
+            if sending:
+                sending.cancel()
+                # Not the task itself: a cancellation of ours that comes now is not its own.
+                await asyncio.wait({sending})
+                _error_of(sending)
+        finally:
+            connected.close()
+
+
+def _error_of(sending: asyncio.Task[Any]) -> BaseException | None:
+    """The error of a body that could not be sent to its end; one that nobody looks at would be logged."""
+    return sending.exception() if sending.done() and not sending.cancelled() else None
 
 
 async def ask(asking: contextlib.AbstractAsyncContextManager[Response], seconds: float, limit: int) -> tuple[int, Any]:

@@ -28,9 +28,16 @@ _FRENCH = (
     "que quel quelle quelles quels qui quoi s sa sans se ses si son sont sous sur t ta te tes toi ton tous tout toute toutes très tu "
     "un une vos votre vous y"
 )
-_ANY = frozenset(f"{_ENGLISH}{_GERMAN}{_SPANISH}{_FRENCH}".split())
+_LANGUAGES = tuple(frozenset(words.split()) for words in (_ENGLISH, _GERMAN, _SPANISH, _FRENCH))
+_ALSO_NOUNS = "ante car die era hay man plus pour sans sin son tan ton war"
+_NOUNS = frozenset(_ALSO_NOUNS.split())
+"""Words of another language, too, which are small ones only beside others of their own."""
 
 
 def keywords(words: Sequence[str]) -> list[str]:
     """Words without those that any sentence in English, German, Spanish or French has; all of them where there are no others."""
-    return [word for word in words if word.lower() not in _ANY] or list(words)
+    asked = [word.lower() for word in words]
+    spoken = [small for small in _LANGUAGES if small.intersection(asked) - _NOUNS]
+    small = frozenset[str]().union(*_LANGUAGES) - _NOUNS
+    small |= _NOUNS.intersection(word for own in spoken for word in own)
+    return [word for word, lowered in zip(words, asked, strict=True) if lowered not in small] or list(words)

@@ -157,3 +157,34 @@ async def test_nobody_listens(socket: Path) -> None:
     with pytest.raises(local_http.Unreachable):
         async with local_http.request(socket, "GET", "/", HOST):
             pass
+
+
+async def test_a_cancellation_while_the_body_ends_is_not_lost(socket: Path) -> None:
+    ending, go_on = asyncio.Event(), asyncio.Event()
+
+    async def body() -> AsyncIterator[bytes]:
+        try:
+            yield b"one"
+            await asyncio.Event().wait()
+        finally:
+            ending.set()
+            await go_on.wait()
+
+    async def script(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(ANSWER)
+        await writer.drain()
+
+    async with answering(script, socket) as address:
+
+        async def ask() -> None:
+            async with local_http.request(address, "POST", "/", HOST, body()) as response:
+                assert await response.read(10) == b"four"
+
+        task = asyncio.create_task(ask())
+        await ending.wait()
+        task.cancel()
+        await asyncio.sleep(0)
+        go_on.set()
+        with pytest.raises(asyncio.CancelledError):
+            await task

@@ -13,11 +13,10 @@ from parachute.base.memory import keep_little
 from parachute.config.settings.home import Home
 from parachute.llm.meaning.app import IndexApp
 from parachute.llm.meaning.index import Index
+from parachute.llm.meaning.models import IDLE_SECONDS
 from parachute.supervisor.activation import adopt_listener
 from parachute.supervisor.activity import Activity
 from parachute.supervisor.idle_server import IdleServer
-
-IDLE_SECONDS = "PARACHUTE_MEANING_IDLE_SECONDS"
 
 
 async def serve(index: Index, listener: socket.socket, idle_seconds: float) -> None:

@@ -7,13 +7,14 @@ import os
 import sys
 import threading
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from parachute.base.errors import InvalidInput, NotFound, ParachuteError
 from parachute.base.json_body import object_of, value_of
 from parachute.base.json_fields import object_field, text_field
 from parachute.core.errors import error_document
-from parachute.llm.meaning.index import Index, Vectors
+from parachute.llm.meaning.index import Index
 from parachute.llm.meaning.models import ServerModel
 from parachute.llm.offline.exchange import Exchange, Receive, Scope, Send
 from parachute.supervisor.activity import Activity
@@ -28,11 +29,13 @@ Document = dict[str, Any]
 
 
 class IndexApp:
-    """Answers every request, each in a thread of its own: a question does not wait for a text that is being read."""
+    """Answers every request, each in a thread: a question does not wait for a text that is being read."""
 
     def __init__(self, index: Index, activity: Activity) -> None:
         self._index = index
         self._activity = activity
+        # A thread of its own, since it keeps its low priority: a question would wait in it.
+        self._reader = ThreadPoolExecutor(1, "reading", initializer=_yield)
         self._routes: dict[tuple[str, str], Callable[[Document], Awaitable[Document]]] = {
             ("POST", "/put"): self._put,
             ("POST", "/work"): self._work,
@@ -94,10 +97,13 @@ class IndexApp:
             or not isinstance(keep, list | None)
         ):
             raise InvalidInput("seconds: a number is expected.", key="seconds_invalid")
-        return await asyncio.to_thread(self._slowly, float(seconds), keep)
+        await asyncio.to_thread(self._index.load)
+        return await self._slow(self._work_slowly, float(seconds), keep)
 
-    def _slowly(self, seconds: float, keep: list[str] | None) -> Document:
-        _yield()
+    async def _slow(self, work: Callable[..., Document], *arguments: Any) -> Document:
+        return await asyncio.get_running_loop().run_in_executor(self._reader, work, *arguments)
+
+    def _work_slowly(self, seconds: float, keep: list[str] | None) -> Document:
         if keep is not None:
             self._index.keep(keep)
         return self._index.work(seconds)
@@ -106,10 +112,9 @@ class IndexApp:
         keep, server = body.get("keep"), _server(body)
         if server is None or not isinstance(keep, list | None):
             raise InvalidInput("server: the model of a server is expected.", key="server_model_missing")
-        return await asyncio.to_thread(self._looked_up, server, keep)
+        return await self._slow(self._looked_up, server, keep)
 
     def _looked_up(self, server: ServerModel, keep: list[str] | None) -> Document:
-        _yield()
         if keep is not None:
             self._index.keep(keep)
         return self._index.wanted(server)
@@ -125,11 +130,7 @@ class IndexApp:
             }
         except (KeyError, ValueError, TypeError) as error:
             raise InvalidInput("texts: numbers, hashes and vectors are expected.", key="vectors_invalid") from error
-        return await asyncio.to_thread(self._taken, server, given)
-
-    def _taken(self, server: ServerModel, given: Vectors) -> Document:
-        _yield()
-        return self._index.take(server, given)
+        return await self._slow(self._index.take, server, given)
 
     async def _find(self, body: Document) -> Document:
         limit = _limit(body, 200)

@@ -64,6 +64,15 @@ TIMES = _spans(
 )  # fmt: skip
 """Feasts that move are the days on which they may be."""
 
+_ALSO_OTHER = "may march jan mar sun sat ete reyes"
+ALSO_OTHER = frozenset(_ALSO_OTHER.split())
+"""Verbs and names, too: they are times only beside a day of the month, or after one of `LEADING`."""
+_LEADING = (
+    "in of on at last next this every each early late since before after until by from im am vor nach seit bis en de d' l' del el los "
+    "desde hasta antes despues cet cette chaque depuis avant apres mi fin a"
+)
+LEADING = frozenset(_LEADING.split())
+
 BEFORE = frozenset(["before", "until", "vor", "bis", "antes", "avant"])
 AFTER = frozenset(["after", "since", "nach", "seit", "despues", "desde", "tras", "apres", "depuis"])
 START = frozenset(["start", "beginning", "early", "anfang", "beginn", "principios", "inicio", "comienzos", "debut"])

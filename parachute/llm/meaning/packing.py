@@ -14,7 +14,7 @@ def packed(numbers: Any) -> bytes:
     largest = float(numpy.abs(numbers).max()) if len(numbers) else 0.0
     if not numpy.isfinite(largest):
         raise bad_vectors("An embedding has values that are no numbers.")
-    return (numbers / (largest or 1.0) * 127).astype("i1").tobytes()
+    return bytes((numbers / (largest or 1.0) * 127).astype("i1"))
 
 
 def unpacked(vector: bytes) -> Any:

@@ -17,7 +17,7 @@ class Source:
         self.kind = "server" if is_server else "built-in"
         self.error: ParachuteError | None = None
         try:
-            check_installed()
+            check_installed(is_server=is_server)
         except ParachuteError as error:
             self.error = error
 

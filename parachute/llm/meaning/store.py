@@ -159,10 +159,10 @@ class Store:
         )
         return [(row[0], row[1], row[2]) for row in self.connection.execute(query, (model.id, limit))]
 
-    def text(self, collection: str, key: str) -> str:
-        """A text as it was given; empty where it is gone."""
-        query = "SELECT text FROM texts WHERE collection = ? AND key = ?"
-        found = self.connection.execute(query, (collection, key)).fetchone()
+    def text(self, collection: str, key: str, most: int = -1) -> str:
+        """A text as it was given, or so many letters of it; empty where it is gone."""
+        query = "SELECT iif(?1 < 0, text, substr(text, 1, ?1)) FROM texts WHERE collection = ?2 AND key = ?3"
+        found = self.connection.execute(query, (most, collection, key)).fetchone()
         return str(found[0]) if found else ""
 
     def count(self, model: Model | None) -> tuple[int, int]:

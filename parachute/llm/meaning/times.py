@@ -9,8 +9,10 @@ from msgspec import Struct
 from parachute.llm.meaning.calendar_words import (
     ABBREVIATED,
     AFTER,
+    ALSO_OTHER,
     BEFORE,
     END,
+    LEADING,
     MONTHS,
     NOT,
     START,
@@ -30,39 +32,10 @@ _IN_NUMBERS = re.compile(
 )
 _DAY = re.compile(r"(\d{1,2})(?:st|nd|rd|th|er)?")
 _BEGINNING = re.compile(r"\s*([a-z]{2,4})\s*[.:]")
-_LITTLE = frozenset(
-    [
-        "the",
-        "of",
-        "a",
-        "an",
-        "de",
-        "la",
-        "el",
-        "los",
-        "las",
-        "der",
-        "die",
-        "das",
-        "des",
-        "dem",
-        "den",
-        "du",
-        "l",
-        "le",
-        "les",
-        "in",
-        "am",
-        "im",
-        "en",
-        "au",
-        "aux",
-        "d'",
-        "l'",
-    ]
-)
+_ARTICLES = "the of a an de la el los las der die das des dem den du l le les in am im en au aux d' l'"
+_LITTLE = frozenset(_ARTICLES.split())
 _LONGEST_NAME = 4
-_MOST = 2_000
+MOST_LOOKED_AT = 2_000
 """Letters of a text that are looked at: a date stands where it begins."""
 
 Days = tuple[int, int]
@@ -88,7 +61,7 @@ class Times(Struct, frozen=True):
 
 def times_of(text: str) -> Times:
     """The times that a text names."""
-    said = folded(text[:_MOST])
+    said = folded(text[:MOST_LOOKED_AT])
     days = list(_in_numbers(said))
     weekdays: set[int] = set()
     # "Mar" is a month and a day of the week; a diary begins with the day.
@@ -118,6 +91,9 @@ def _named(words: list[str]) -> Iterator[tuple[int, Span | int]]:
     """The places of the names of times, each with its time: days of the year, or the number of a day of the week."""
     at = 0
     while at < len(words):
+        if not _is_meant(words, at):
+            at += 1
+            continue
         names = ((length, " ".join(words[at : at + length])) for length in range(_LONGEST_NAME, 0, -1))
         found = next(((length, TIMES[name]) for length, name in names if name in TIMES), None)
         if found:
@@ -129,14 +105,23 @@ def _named(words: list[str]) -> Iterator[tuple[int, Span | int]]:
         at += found[0] if found else 1
 
 
+def _is_meant(words: list[str], at: int) -> bool:
+    """False for a verb or a name that is written like a time, unless a day or a preposition stands beside it."""
+    before = words[max(0, at - 1) : at]
+    return words[at] not in ALSO_OTHER or bool(LEADING.intersection(before)) or _day_beside(words, at) is not None
+
+
 def _in_month(words: list[str], at: int) -> Span:
-    month = MONTHS[words[at]]
+    month, day = MONTHS[words[at]], _day_beside(words, at)
+    return ((month, day), (month, day)) if day else ((month, 1), (month, 31))
+
+
+def _day_beside(words: list[str], at: int) -> int | None:
     before = [word for word in words[max(0, at - 2) : at] if word not in _LITTLE][-1:]
     for word in (*before, *words[at + 1 : at + 2]):
-        number = _DAY.fullmatch(word)
-        if number and 1 <= int(number[1]) <= 31:
-            return (month, int(number[1])), (month, int(number[1]))
-    return (month, 1), (month, 31)
+        if (number := _DAY.fullmatch(word)) and 1 <= int(number[1]) <= 31:
+            return int(number[1])
+    return None
 
 
 def _moved(span: Span, word: str) -> Days:

@@ -77,13 +77,15 @@ def _nearest(places: list[tuple[str, int]], scores: Any, limit: int, least: floa
     """Texts by the score of their best part."""
     import numpy
 
-    # A text may have any number of parts among the best.
-    most = min(len(scores), limit * 4)
-    likely = numpy.argpartition(-scores, most - 1)[:most]
-    found: dict[str, Place] = {}
-    for at in likely[numpy.argsort(-scores[likely], kind="stable")]:
-        if scores[at] < least or len(found) == limit:
-            break
-        key, part = places[at]
-        found.setdefault(key, (key, part, min(1.0, round(float(scores[at]), 3))))
+    most, found = 0, dict[str, Place]()
+    # A text may have any number of parts among the best: then more are looked at.
+    while len(found) < limit and most < len(scores):
+        most = min(len(scores), max(limit * 4, most * 8))
+        likely = numpy.argpartition(-scores, most - 1)[:most]
+        for at in likely[numpy.argsort(-scores[likely], kind="stable")]:
+            if scores[at] < least:
+                return list(found.values())
+            key, part = places[at]
+            if len(found) < limit:
+                found.setdefault(key, (key, part, float(scores[at])))
     return list(found.values())

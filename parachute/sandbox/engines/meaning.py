@@ -12,7 +12,7 @@ from pathlib import Path
 from parachute.base.errors import ParachuteError
 from parachute.base.files import private_folder
 from parachute.config.settings.home import Home
-from parachute.llm.meaning.__main__ import IDLE_SECONDS
+from parachute.llm.meaning.models import IDLE_SECONDS
 from parachute.sandbox.engines.bubblewrap import ISOLATION, interpreter, kernel_files, memory_folder, system_files
 from parachute.sandbox.engines.launch import become
 

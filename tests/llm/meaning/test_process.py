@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -169,3 +170,36 @@ def test_bad_requests_change_nothing(running: IndexProcess, document: dict[str, 
         assert running.ask("POST", path, document)[0] in (200, 422) if path == "/work" and not document else True
         assert running.ask("POST", path, {**document, "limit": 0, "seconds": -1})[0] == 422
     assert running.find(QUESTION)[0] == "kevin"
+
+
+def test_a_question_does_not_wait_for_a_long_text(running: IndexProcess) -> None:
+    running.put({"long": "\n\n".join(f"Paragraph {number} says a little about something." for number in range(1_200))})
+    with ThreadPoolExecutor(1) as other:
+        reading = other.submit(running.ask, "POST", "/work", {"seconds": 0.001})
+        while not reading.done():
+            assert running.find()[0] == "kevin"
+    assert reading.result()[1]["waiting"] == 0
+
+
+def test_a_prepared_model_that_was_cut_is_prepared_again(prepared: Path, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    shutil.copytree(prepared, home)
+    with (home / "meaning" / "model" / "use-multilingual-3.npy").open("r+b") as file:
+        file.truncate(1_000)
+    with index(home=home) as process:
+        assert process.find()[0] == "kevin"
+
+
+def test_one_long_text_is_one_of_the_results(running: IndexProcess) -> None:
+    running.put(
+        {
+            "manual": "\n\n".join(
+                f"Boats and ships, part {number}: how to buy one in the harbour, and who helps." * 3
+                for number in range(80)
+            )
+        }
+    )
+    running.work()
+    found = running.find()
+    assert {"manual", "kevin"} <= set(found)
+    assert len(found) == len(set(found))

@@ -51,3 +51,17 @@ def test_what_was_not_then_is_asked_for(question: str) -> None:
 @pytest.mark.parametrize("text", ["", "may I", "99.99. and 0000-00-00", "mar" * 10_000])
 def test_other_texts_name_no_time_or_do_no_harm(text: str) -> None:
     times_of(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["we may leave", "march on", "Jan wrote", "ai-je été soigné", "Señor Reyes llamó", "he sat down"]
+)
+def test_a_verb_or_a_name_is_no_time(text: str) -> None:
+    assert not times_of(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["in May", "3 March", "last Jan", "en été", "visite de l'été", "cabalgata de Reyes", "Sun: a walk"]
+)
+def test_the_same_word_is_a_time_beside_what_tells(text: str) -> None:
+    assert times_of(text)
