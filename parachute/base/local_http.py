@@ -116,8 +116,8 @@ async def request(
             raise BrokenOff("it was closed before the answer")
         yield Response(start.status_code, list(start.headers), _body(connection, connected), connected)
     except BrokenOff:
-        if sending and (error := _error_of(sending)):
-            raise error from None
+        if sending and (of_body := _error_of(sending)):
+            raise of_body from None
         raise
     finally:
         try:
