@@ -110,7 +110,6 @@ def mention(entry: Mentioned, found: Found | None) -> dict[str, Any]:
         "para_id": found.para_id if found else None,
         "name": found.name if found else None,
         "type": found.type if found else entry.type,
-        "path": found.path if found else None,
         "news": entry.news,
     }
 
