@@ -74,7 +74,7 @@ class Nearness:
         return found
 
     async def searched(self, count: int) -> dict[str, int]:
-        """What a search looks through: `count` things, and in the index `waiting` of `total` texts that are not read yet."""
+        """Numbers of a search: `count` things, and in the index `waiting` of `total` texts that are not read yet."""
         try:
             return {"count": count, **await self._meaning.progress()}
         except ParachuteError:

@@ -79,7 +79,7 @@ class FileSearch:
 
     @property
     def searched(self) -> Searched:
-        """What a search looks through now."""
+        """Numbers of what a search looks through now."""
         return self._meaning.searched(self.progress.read)
 
     async def search(self, question: str, limit: int) -> tuple[list[FoundFile], str | None]:

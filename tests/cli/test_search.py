@@ -48,7 +48,7 @@ NOT_READ: dict[str, Any] = {"pictures": 0, "pdf": 0, "total": 0, "files": []}
 
 
 def numbers(count: int, waiting: int = 0) -> dict[str, int]:
-    """What was searched."""
+    """Numbers of what was searched."""
     return {"count": count, "waiting": waiting, "total": 2000}
 
 

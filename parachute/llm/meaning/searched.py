@@ -4,7 +4,7 @@ from parachute.base.answers import Answer
 
 
 class Searched(Answer, frozen=True):
-    """What a search looked through: `count` things of its kind, and of the texts of the index `waiting` of `total` are not read yet."""
+    """Numbers of a search: `count` things of its kind, and of the texts of the index `waiting` of `total` are not read yet."""
 
     count: int
     waiting: int

@@ -11,7 +11,7 @@ export interface Found {
   icon: IconName;
   title: string;
   text?: string;
-  /** It has none of the words. */
+  /** True where it has none of the words. */
   isByMeaning?: boolean;
   run: () => unknown;
 }

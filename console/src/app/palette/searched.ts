@@ -6,7 +6,7 @@ type Answers = Partial<Record<Group, Answer>>;
 
 const COUNTED = ["conversations", "journal", "knowledge", "files"] as const;
 
-/** What was searched, such as "140 conversations, 88 files"; empty where no search has said that. */
+/** List of what was searched, such as "140 conversations, 88 files"; empty where no search has said that. */
 export function placesIn(answers: Answers): string {
   return COUNTED.flatMap((group) => {
     const count = answers[group]?.searched?.count;

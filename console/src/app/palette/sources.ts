@@ -12,7 +12,7 @@ import type { Answer, Found, Group, Searched } from "./groups";
 import { t } from "./texts";
 
 const MOST = 5;
-/** Where one kind is asked for. */
+/** So many, if one kind is asked for. */
 const MOST_OF_ONE = 30;
 /** Hits that are asked for where a filter is applied here. */
 const MOST_FILTERED = 100;

@@ -238,7 +238,7 @@ class Journal:
         return merged(found, more, limit, lambda each: each.number, lambda each: each.number in sure)
 
     async def searched(self) -> dict[str, int]:
-        """What a search looks through."""
+        """Numbers of what a search looks through."""
         return await self.near.searched(await self.index.count(*_bounds(None, None)))
 
     async def problems(self) -> list[dict[str, str]]:
