@@ -112,7 +112,8 @@ def _journal(entries: list[JournalEntry], budget: int) -> str:
     for entry in entries:
         content = " ".join(entry.content.split())
         shown = content if len(content) <= _ENTRY_CHARACTERS else f"{content[:_ENTRY_CHARACTERS]} …"
-        lines.append(f"- {entry.date}: {shown}")
+        source = f" ({entry.path})" if entry.path else ""
+        lines.append(f"- {entry.date}{source}: {shown}")
         if sum(len(line) + 1 for line in lines) > budget:
             lines.pop()
             break

@@ -157,5 +157,5 @@ class DailyModule(EntryRoutes, AssetRoutes, ReflectionRoutes, ConversationRoutes
 
 def _shown(document: dict[str, Any]) -> dict[str, Any]:
     """The fields of an entry that an agent needs."""
-    names = ("id", "date", "time", "title", "content", "mentions", "found_by")
+    names = ("id", "date", "time", "title", "content", "path", "mentions", "found_by")
     return {name: document[name] for name in names if document.get(name)}

@@ -23,7 +23,6 @@ _ELSEWHERE = {
     "help": "`parachute --help` lists the commands.",
     "login": "`parachute auth login` connects Claude, or a server such as Ollama.",
     "logout": "`parachute auth logout` forgets the stored credential.",
-    "search": "`parachute daily search WORDS` and `parachute brain search WORDS` do.",
     "upgrade": "`parachute update` brings a new version, and can take it back.",
     "uninstall": "docs/doors.md#removing-it tells how to remove the computer; `parachute modules remove NAME` removes a module.",
 }

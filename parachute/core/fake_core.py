@@ -34,6 +34,8 @@ class FakeCore:
     """Texts that the module gave to the index of meanings."""
     near: dict[str, Sequence[str]] = field(default_factory=dict)
     """By query, the keys of the texts that the index is to find by meaning."""
+    unread: int = 0
+    """Number of texts that the index has not read yet."""
     index: str = "first"
     """The name of the index of meanings."""
     sessions: FakeSessions = field(default_factory=FakeSessions)
@@ -90,6 +92,8 @@ class FakeCore:
             case "POST", ["meaning", "find"]:
                 near = [key for key in self.near.get(document["query"], ()) if key in self.texts]
                 return {"index": self.index, "results": [[key, 0.7] for key in near[: document["limit"]]]}
+            case "GET", ["meaning", "progress"]:
+                return {"waiting": self.unread, "total": max(self.unread, len(self.texts))}
             case "POST", ["sessions", what]:
                 return self.sessions.answer(what, document)
             case "POST", ["conversations", what]:

@@ -52,6 +52,11 @@ class Meaning:
             raise InvalidInput("The server's answer has other results than expected.", key="results_unreadable")
         return member(answer, "index", str), [Near(str(key), float(score)) for key, score in results]
 
+    async def progress(self) -> dict[str, int]:
+        """The texts of the whole index, those of all others included: `waiting` to be read, of `total`."""
+        answer = await self._connection.request("GET", "/meaning/progress", seconds=10)
+        return {name: member(answer, name, int) for name in ("waiting", "total")}
+
 
 class Queue:
     """The texts that the index lacks, in a table of the module's own database, filled by triggers of the table that has them.

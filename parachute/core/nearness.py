@@ -73,6 +73,13 @@ class Nearness:
             self._note()
         return found
 
+    async def searched(self, count: int) -> dict[str, int]:
+        """Numbers of a search: `count` things, and in the index `waiting` of `total` texts that are not read yet."""
+        try:
+            return {"count": count, **await self._meaning.progress()}
+        except ParachuteError:
+            return {"count": count, "waiting": 0, "total": 0}
+
     def _note(self) -> None:
         self._idle.clear()
         self._changed.set()

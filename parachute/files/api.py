@@ -19,6 +19,7 @@ from parachute.files.models import ChangedPlace, DeviceChange, Expected, Listing
 from parachute.files.progress import NotRead
 from parachute.files.search import FileSearch, FoundFile
 from parachute.files.service import VaultFiles
+from parachute.llm.meaning.searched import Searched
 from parachute.web.access.owner import acting
 from parachute.web.http.incoming import Gone, Incoming
 from parachute.web.http.integers import RowId
@@ -69,11 +70,15 @@ class Undo(BaseModel):
 
 
 class FoundFiles(Answer, frozen=True):
-    """Files that were found, the best first; `problem` says why some may be absent, `not_read` which have no text for the search."""
+    """Files that were found, the best first, of those that were `searched`.
+
+    `problem` says why some may be absent, `not_read` which have no text for the search.
+    """
 
     results: list[FoundFile]
     problem: str | None
     not_read: NotRead
+    searched: Searched
 
 
 class FileChanges(Answer, frozen=True):
@@ -157,7 +162,7 @@ async def search_files(
 ) -> FoundFiles:
     """Texts and documents of the vault with the words, and others that mean the same."""
     found, problem = await service.search(q, limit)
-    return FoundFiles(found, problem, NotRead.of(service.progress))
+    return FoundFiles(found, problem, NotRead.of(service.progress), service.searched)
 
 
 @router.post("/files/folders")

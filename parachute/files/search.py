@@ -25,6 +25,7 @@ from parachute.files.models import modified_text
 from parachute.files.places import place_of
 from parachute.files.progress import Progress
 from parachute.llm.meaning.full_text import FILES, Hit
+from parachute.llm.meaning.searched import Searched
 from parachute.llm.meaning.service import MeaningIndex
 
 _FRESH_SECONDS = 3.0
@@ -75,6 +76,11 @@ class FileSearch:
     def progress(self) -> Progress:
         """The state of reading."""
         return self._indexing.progress
+
+    @property
+    def searched(self) -> Searched:
+        """Numbers of what a search looks through now."""
+        return self._meaning.searched(self.progress.read)
 
     async def search(self, question: str, limit: int) -> tuple[list[FoundFile], str | None]:
         """Files with the words, and others that mean the same, the best first; and why some may be absent, as a sentence.

@@ -99,7 +99,7 @@ def test_they_go_when_nobody_asks_and_the_next_one_wakes_them(computer: Services
 
 def by_meaning(computer: Services) -> list[dict[str, Any]]:
     """Return the people who are found by the meaning of the question."""
-    found = json.loads(computer.run(f"parachute brain search {QUESTION} --json"))
+    found = json.loads(computer.run(f"parachute brain search {QUESTION} --json"))["results"]
     return [each for each in found if each["found_by"] == "meaning"]
 
 

@@ -68,11 +68,14 @@ def test_a_search_without_a_hit_names_what_waits_and_what_the_journal_has(
     suggestion = {"id": "s1", "title": "Berlin"}
     entry = {"id": "para:daily:x", "date": "2026-01-02"}
     with ScriptedCore(home) as core:
-        core.answers["GET", "/api/brain/search"] = 200, {"results": []}
+        core.answers["GET", "/api/brain/search"] = (
+            200,
+            {"results": [], "searched": {"count": 1, "waiting": 0, "total": 9}},
+        )
         core.answers["GET", "/api/suggestions"] = 200, {"suggestions": [suggestion, {"id": "s2", "title": "Rome"}]}
         core.answers["GET", "/api/daily/search"] = 200, {"entries": [entry]}
         parachute("brain", "search", "berlin")
-        assert json.loads(parachute.ok("brain", "search", "berlin", "--json")) == []
+        assert json.loads(parachute.ok("brain", "search", "berlin", "--json"))["results"] == []
     assert parachute.screens == snapshot
 
 

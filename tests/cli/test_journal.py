@@ -69,10 +69,13 @@ def test_entries_are_shown(parachute: Terminal, home: Home, snapshot: SnapshotAs
         ]
         assert core.calls[-1].query == {"q": "two cups & more", "limit": "5"}
         assert json.loads(parachute.ok("daily", "today", "--json")) == [ENTRY]
-        core.answers["GET", "/api/daily/search"] = 200, {"query": "x", "entries": []}
+        core.answers["GET", "/api/daily/search"] = (
+            200,
+            {"query": "x", "entries": [], "searched": {"count": 2031, "waiting": 600, "total": 2000}},
+        )
         nothing = parachute("daily", "search", "x")
         assert nothing.code == 0
-        assert json.loads(parachute.ok("daily", "search", "x", "--json")) == []
+        assert json.loads(parachute.ok("daily", "search", "x", "--json"))["entries"] == []
     assert parachute.screens == snapshot
 
 
@@ -84,7 +87,7 @@ def test_what_brain_knows(parachute: Terminal, home: Home, snapshot: SnapshotAss
         assert header.split() == ["Name", "Type", "Id", "File"]
         assert row.split() == ["Kevin[31m", "person", "para:brain:a1b2c3d4e5f6", "Brain/entities/people/kevin.md"]
         assert core.calls[-1].query == {"q": "kev", "limit": "20"}
-        assert json.loads(parachute.ok("brain", "search", "kev", "--json")) == [PERSON]
+        assert json.loads(parachute.ok("brain", "search", "kev", "--json"))["results"] == [PERSON]
         with parachute.screen("brain", "resolve", "Kevin / Kev") as screen:
             assert "\x1b" not in screen.until("para:brain:a1b2c3d4e5f6  Kevin[31m")
             assert screen.end() == 0

@@ -12,8 +12,9 @@ pytestmark = pytest.mark.long
 ROOT = Path(__file__).parents[2]
 
 
-def test_who_advises_us_on_boats_is_known_without_any_network() -> None:
-    inside = 'ip link set lo up && exec "$0" -m tests.official.without_network'
+@pytest.mark.parametrize("program", ["without_network", "boat_without_network"])
+def test_who_advises_us_on_boats_is_known_without_any_network(program: str) -> None:
+    inside = f'ip link set lo up && exec "$0" -m tests.official.{program}'
     # As another user than root a namespace of its own is needed first.
     mapped = [] if os.getuid() == 0 else ["--user", "--map-root-user"]
     done = subprocess.run(

@@ -73,8 +73,8 @@ def _wait(house: ModuleComputer, group: str, what: str) -> Any:
     question = {"daily": "sick dog", "sessions": "paying for a lawyer", "files": "who advises us on boats"}[group]
 
     def found() -> Any:
-        answer = json.loads(house.command(group, "search", question, "--json").stdout or "[]")
-        results = answer["results"] if group == "files" and answer else answer
+        answer = json.loads(house.command(group, "search", question, "--json").stdout or "{}")
+        results = answer.get({"daily": "entries", "sessions": "sessions"}.get(group, "results"), [])
         return [each for each in results if each["found_by"] == "meaning"]
 
     return house.wait_until(found, f"{question!r} finds {what}", 120)
@@ -82,7 +82,7 @@ def _wait(house: ModuleComputer, group: str, what: str) -> Any:
 
 def _first(house: ModuleComputer) -> Any:
     done = house.command("brain", "search", "who advises us on boats", "--json")
-    results = json.loads(done.stdout or "[]")
+    results = json.loads(done.stdout)["results"] if done.stdout else []
     return next((each for each in results if each["name"] == "Kevin Nguyen"), None)
 
 

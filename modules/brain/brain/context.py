@@ -125,7 +125,7 @@ def _described(found: Found, entity: Entity) -> str:
 
 
 def _neighbour(edge: graph.Edge, other: Found) -> str:
-    kind = f" ({other.type})" if other.type else ""
+    kind = f" ({', '.join(filter(None, (other.type, other.path)))})"
     about = edge.note if edge.direction == "out" and edge.note else other.summary[:160]
     return f"- {other.name}{kind}{': ' + about if about else ''}"
 
@@ -155,7 +155,7 @@ def _entry(entry: JournalEntry) -> str:
     # An entry that was given no title has its time in the place of one.
     head = " ".join(dict.fromkeys(part for part in (entry.date, entry.time, entry.title) if part))
     text = entry.content if len(entry.content) <= _LONGEST_ENTRY else f"{entry.content[:_LONGEST_ENTRY].rstrip()} …"
-    return f"{head}\n{text}"
+    return f"{head} ({entry.path})\n{text}" if entry.path else f"{head}\n{text}"
 
 
 async def _project(files: Files | None, found: Found) -> AsyncIterator[str]:

@@ -25,7 +25,8 @@ class EntityRoutes(Part):
         """Entities by words, the best first, and by meaning where words find little."""
         hits = await self.brain.search(q or query, type, limit, near=True)
         results = [shapes.result(*entry) for entry in hits]
-        return {"query": q or query, "count": len(results), "results": results}
+        searched = await self.brain.near.searched(sum((await self.brain.ask(found.counts)).values()))
+        return {"query": q or query, "count": len(results), "results": results, "searched": searched}
 
     @route("GET", "/resolve/{name:path}")
     async def resolve_route(self, name: str) -> Any:

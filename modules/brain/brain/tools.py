@@ -64,7 +64,8 @@ class Tools(Part):
         Args:
             text: The text, such as a journal entry.
         """
-        found = [shapes.mention(*entry) for entry in await self.brain.suggest(text)]
+        suggested = await self.brain.suggest(text)
+        found = [{**shapes.mention(said, known), "path": known.path if known else None} for said, known in suggested]
         return {
             "mentions": [entry for entry in found if entry["para_id"]],
             "candidates": [entry for entry in found if not entry["para_id"]],

@@ -216,3 +216,10 @@ async def test_words_of_scripts_without_spaces(brain: Running, add: Any) -> None
     assert found["snippet"] == "住在海边的**灯塔**。喜欢散步。"
     await brain.module.brain.near.given()
     assert any("住在海边的灯塔。喜欢散步。" in text for text in brain.fake.texts.values())
+
+
+async def test_an_answer_says_what_was_searched(brain: Running, ids: dict[str, str]) -> None:
+    await brain.module.brain.near.given()
+    brain.fake.unread = 600
+    answer = (await brain.get("/search", q="zyzzyva")).json()
+    assert answer["searched"] == {"count": len(ids), "waiting": 600, "total": 600}

@@ -117,7 +117,7 @@ async def test_context_holds_the_entity_its_neighbours_entries_and_project(
             for part in (
                 "work_path: ~/Projects/parachute",
                 "An extended mind.",
-                "- Maria (person): Designer",
+                "- Maria (person, Brain/entities/people/maria.md): Designer",
                 "Talked about money.",
                 "Something on Parachute Computer.",
                 "Run the tests.",

@@ -80,3 +80,25 @@ async def test_words_of_scripts_without_spaces_come_before_the_meaning(daily: Ru
     assert await _found(daily, "散步") == found
     (entry, _) = (await daily.get("/search", q="散步")).json()["entries"]
     assert entry["snippet"] == "昨天和叔叔一起去灯塔散步。"
+
+
+async def test_a_person_bounds_words_and_meanings(daily: Running) -> None:
+    kevin = "para:brain:a1b2c3d4e5f6"
+    for text in (f"Sailed with Kevin. {kevin}", "Sailed alone.", f"The sloop of {kevin} leaks.", "The yacht is new."):
+        entry = await _write(daily, text)
+        await daily.post(f"/entries/{entry}/links", {})
+    await daily.module.journal.near.given()
+    _near(daily, "sailed", "yacht", "sloop")
+    found = await _found(daily, "sailed", about=kevin)
+    assert [(content.split()[0], how) for content, how in found] == [("Sailed", "words"), ("The", "meaning")]
+    assert "leaks" in found[1][0]
+    assert await _found(daily, "sailed", about="para:brain:zzzzzzzzzzzz") == []
+
+
+async def test_an_answer_says_what_was_searched(daily: Running) -> None:
+    for text in ("One.", "Two."):
+        await _write(daily, text)
+    await daily.module.journal.near.given()
+    daily.fake.unread = 600
+    answer = (await daily.get("/search", q="zyzzyva")).json()
+    assert answer["searched"] == {"count": 2, "waiting": 600, "total": 600}

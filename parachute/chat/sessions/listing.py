@@ -4,6 +4,8 @@ import secrets
 from collections import OrderedDict
 from typing import Any
 
+import msgspec
+
 from parachute.chat.sessions.meaning import MeaningSearch, found_by
 from parachute.chat.sessions.store import SessionStore
 from parachute.core.meaning import ENOUGH
@@ -62,7 +64,11 @@ class SessionList:
             near = await self._by_meaning.find(search, len(summaries)) if few else []
             summaries = found_by(summaries, await self._store.fitting(near, archived, workspace))
             summaries = (families.first_of_each(summaries) if families else summaries)[:limit]
-        body = b'{"sessions":[' + ",".join(summaries).encode() + b"]}"
+        body = b'{"sessions":[' + ",".join(summaries).encode() + b"]"
+        if search is not None:
+            count = await self._store.count_of(archived=archived)
+            body += b',"searched":' + msgspec.json.encode(self._by_meaning.searched(count))
+        body += b"}"
         self._pages[key] = (generation, body)
         if len(self._pages) > _CACHED:
             self._pages.popitem(last=False)

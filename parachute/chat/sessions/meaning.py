@@ -7,6 +7,7 @@ from typing import Protocol
 from parachute.base.errors import ParachuteError
 from parachute.chat.sessions.store import SessionStore
 from parachute.core.meaning import worth_showing
+from parachute.llm.meaning.searched import Searched
 from parachute.llm.meaning.service import MeaningIndex
 
 CONVERSATIONS = "conversations"
@@ -30,6 +31,9 @@ class MeaningSearch(Protocol):
 
     async def find(self, question: str, sure: int) -> list[str]:
         """Sessions that are about a question, beside so many with its words, the likeliest first; none where no meanings are known."""
+
+    def searched(self, count: int) -> Searched:
+        """Return what a search of so many sessions looks through."""
 
 
 class ConversationMeanings:
@@ -73,6 +77,10 @@ class ConversationMeanings:
             return []
         await self._is_of(index)
         return [near.key for near in worth_showing(found, sure)]
+
+    def searched(self, count: int) -> Searched:
+        """Return what a search of so many sessions looks through."""
+        return self._meaning.searched(count)
 
     async def _is_of(self, index: str) -> bool:
         """Return True for the index that has what was given; another one is given everything."""

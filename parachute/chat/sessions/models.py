@@ -14,6 +14,7 @@ from msgspec import Struct, field
 from parachute.base.answers import Answer
 from parachute.base.messengers import MESSENGERS
 from parachute.core.para_id import ParaId
+from parachute.llm.meaning.searched import Searched
 from parachute.security.trust_levels import TrustLevel
 
 LONGEST_TITLE = 200
@@ -216,9 +217,10 @@ class ListedSession(ShownSession, frozen=True, omit_defaults=True):
 
 
 class SessionPage(Answer, frozen=True):
-    """Sessions, the newest first."""
+    """Sessions, the newest first; `searched` is what a search looked through."""
 
     sessions: list[ListedSession]
+    searched: Searched | None = None
 
 
 class OneSession(Answer, frozen=True):

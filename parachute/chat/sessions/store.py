@@ -165,7 +165,7 @@ class SessionStore:
         fitting = {"archived": archived, "workspace": workspace, "left_out": json.dumps(left_out)}
         if pinned:
             page = await self._page("DESC", limit, offset, fitting, pinned=True)
-        elif workspace is None and offset > (total := await self._count(archived) - len(left_out)) // 2:
+        elif workspace is None and offset > (total := await self.count_of(archived=archived) - len(left_out)) // 2:
             # From the end that is nearer: what is skipped is read, too.
             limit = min(limit, total - offset)
             page = (await self._page("ASC, rowid DESC", max(limit, 0), total - offset - limit, fitting))[::-1]
@@ -359,7 +359,8 @@ class SessionStore:
         row = await self._database.row("SELECT sum(sessions) FROM counts")
         return int(row[0]) if row else 0
 
-    async def _count(self, archived: bool) -> int:
+    async def count_of(self, *, archived: bool) -> int:
+        """Number of sessions that are archived, or of the others."""
         row = await self._database.row("SELECT sessions FROM counts WHERE archived = ?", (archived,))
         return int(row[0]) if row else 0
 

@@ -9,7 +9,8 @@ from parachute.cli.api import Api, quoted
 from parachute.cli.asking import confirm
 from parachute.cli.commands import JSON, YES, group
 from parachute.cli.editor import written
-from parachute.cli.output import by_meaning, print_answer, print_note, print_rows
+from parachute.cli.output import by_meaning, print_answer, print_json, print_note, print_rows
+from parachute.cli.searched import print_nothing
 
 _NAME = typer.Argument(metavar="NAME", help="A name, an alias, or an id.")
 _TYPE = typer.Option("", "--type", "-t", help="Only of this type, such as person.")
@@ -30,10 +31,15 @@ def search(
 ) -> None:
     """Find people, projects and topics by words, and by meaning where words find little."""
     text, api = " ".join(words), Api.find()
-    found = api.get("/api/brain/search", q=text, limit=limit)["results"]
-    _print(found, as_json, f'Nothing found for "{text}".')
-    for line in _elsewhere(api, text) if not found and not as_json else ():
-        print_note(line)
+    found = api.get("/api/brain/search", q=text, limit=limit)
+    if as_json:
+        print_json(found)
+    elif found["results"]:
+        _print(found["results"], as_json, "")
+    else:
+        print_nothing(text, "knowledge", found.get("searched"))
+        for line in _elsewhere(api, text):
+            print_note(line)
 
 
 def resolve(name: str = typer.Argument(help="A name or an alias."), as_json: bool = JSON) -> None:

@@ -20,6 +20,7 @@ from parachute.cli.editor import written
 from parachute.cli.event_stream import Received, documents
 from parachute.cli.identifiers import short, whole, whole_session
 from parachute.cli.output import by_meaning, clean, print_answer, print_json, print_note, print_rows, styled
+from parachute.cli.searched import print_nothing
 
 _ID = typer.Argument(metavar="ID", help="Id of the entry, or its beginning.")
 _WORDS = typer.Argument(None, metavar="[TEXT]", help="The text; without one, $EDITOR opens, or standard input is read.")
@@ -146,7 +147,12 @@ def search(
     """Find entries by words, and by meaning where words find little."""
     text = " ".join(words)
     found = Api.find().get("/api/daily/search", q=text, limit=limit)
-    _print(found["entries"], as_json, f'Nothing found for "{text}".')
+    if as_json:
+        print_json(found)
+    elif not found["entries"]:
+        print_nothing(text, "journal", found.get("searched"))
+    else:
+        _print(found["entries"], as_json, "")
 
 
 app = group(add, ask, today, list_, show, edit, delete, search)

@@ -22,9 +22,11 @@ from parachute.cli.output import (
     print_json,
     print_note,
     print_rows,
+    print_table,
     size,
 )
 from parachute.cli.read_files import not_read, place
+from parachute.cli.searched import print_nothing
 
 _PATH = typer.Argument(metavar="PATH", help="Path in the vault, such as Notes/garden.md.")
 _IF_MATCH = typer.Option(
@@ -71,17 +73,16 @@ def search(
         return
     if found["problem"]:
         print_note(found["problem"])
-    print_rows(
-        found["results"],
-        as_json,
-        ["File", "Changed", "Text"],
-        lambda each: (
-            f"{each['path']}{place(each)}{by_meaning(each)}",
-            local(each["lastModified"]),
-            each["snippet"][:80],
-        ),
-        "Nothing was found.",
-    )
+    if found["results"]:
+        print_table(
+            ["File", "Changed", "Text"],
+            [
+                (f"{each['path']}{place(each)}{by_meaning(each)}", local(each["lastModified"]), each["snippet"][:80])
+                for each in found["results"]
+            ],
+        )
+    else:
+        print_nothing(" ".join(words), "files", found.get("searched"))
     for sentence in not_read(found["not_read"]):
         print_note(sentence)
 

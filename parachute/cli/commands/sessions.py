@@ -20,6 +20,7 @@ from parachute.cli.output import (
     print_rows,
     styled,
 )
+from parachute.cli.searched import print_nothing
 from parachute.cli.session_permissions import narrows, permit
 
 _MOST = 500
@@ -50,7 +51,14 @@ def search(
     as_json: bool = JSON,
 ) -> None:
     """Find conversations in which all of these words are said."""
-    _list(" ".join(words), archived, workspace, limit, as_json)
+    text = " ".join(words)
+    found = _page(text, archived, workspace, limit)
+    if as_json:
+        print_json(found)
+    elif found["sessions"]:
+        _print(found["sessions"], as_json)
+    else:
+        print_nothing(text, "conversations", found.get("searched"))
 
 
 def show(session: str = _ID, as_json: bool = JSON) -> None:
@@ -135,10 +143,21 @@ app = group(list_, search, show, rename, permit, end, archive, unarchive, delete
 
 
 def _list(search: str, archived: bool, workspace: str, limit: int, as_json: bool) -> None:
+    found = _page(search, archived, workspace, limit)
+    if search and not found["sessions"] and not as_json:
+        print_nothing(search, "conversations", found.get("searched"))
+    else:
+        _print(found["sessions"], as_json)
+
+
+def _page(search: str, archived: bool, workspace: str, limit: int) -> dict[str, Any]:
     query: dict[str, str | bool | None] = {"search": search, "archived": archived or None, "workspaceId": workspace}
-    query["folded"] = True
+    return dict(Api.find().get("/api/chat", limit=limit, folded=True, **query))
+
+
+def _print(sessions: list[dict[str, Any]], as_json: bool) -> None:
     print_rows(
-        Api.find().get("/api/chat", limit=limit, **query)["sessions"],
+        sessions,
         as_json,
         ["Id", "Title", "Updated", "Messages", "Trust"],
         lambda session: (
@@ -148,7 +167,7 @@ def _list(search: str, archived: bool, workspace: str, limit: int, as_json: bool
             str(session.get("messageCount") or 0),
             session.get("trustLevel") or "",
         ),
-        f'Nothing found for "{search}".' if search else "No conversation matches.",
+        "No conversation matches.",
     )
 
 

@@ -62,7 +62,8 @@ class Index:
                 full_text.mark(store, collection, marks or {})
                 if gone:
                     self._collections.clear()
-                return {"index": store.index(collection), "waiting": store.count(self._wanted(store, server))[0]}
+                waiting, total = store.count(self._wanted(store, server))
+                return {"index": store.index(collection), "waiting": waiting, "total": total}
             except sqlite3.Error as error:
                 raise disk_problem(error) from error
 

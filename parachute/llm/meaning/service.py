@@ -19,6 +19,7 @@ from parachute.llm.gateway.service import Gateway
 from parachute.llm.meaning.asking import Asking
 from parachute.llm.meaning.full_text import Hit
 from parachute.llm.meaning.models import MeaningUnavailable, Near
+from parachute.llm.meaning.searched import Searched
 from parachute.llm.meaning.source import Source
 from parachute.supervisor import control, units
 
@@ -97,7 +98,7 @@ class MeaningIndex:
         own = {key[:_LONGEST_KEY]: text[:_LONGEST_TEXT] for key, text in list(texts.items())[:_MOST_TEXTS]}
         document = {"collection": collection, "texts": own, "gone": list(gone), **self._named()}
         answer = await self._ask("POST", "/put", document, _ANSWER_SECONDS)
-        self.waiting = int(answer["waiting"])
+        self._counted(answer)
         if self.waiting or gone:
             self._wake()
         return str(answer["index"])
@@ -108,7 +109,7 @@ class MeaningIndex:
         document = {"collection": collection, "texts": own, "marks": dict(marks), **self._named()}
         answer = await self._request("POST", "/put", document, _ANSWER_SECONDS)
         if self.is_ready:
-            self.waiting = int(answer["waiting"])
+            self._counted(answer)
             self._wake()
 
     async def missing(self, collection: str, marks: Mapping[str, str], limit: int) -> list[str]:
@@ -149,6 +150,13 @@ class MeaningIndex:
         problem = missing or self.problem or failed
         return MeaningStatus(self.is_on, self._source.kind, server, self.waiting, self.total, problem)
 
+    def searched(self, count: int) -> Searched:
+        """Return what a search of so many things looks through."""
+        return Searched(count, self.waiting, self.total)
+
+    def _counted(self, answer: Mapping[str, Any]) -> None:
+        self.waiting, self.total = int(answer["waiting"]), int(answer["total"])
+
     async def close(self) -> None:
         """End reading; the index goes on from where it is when the next text comes."""
         if self._task is not None:
@@ -181,8 +189,8 @@ class MeaningIndex:
                     await self._clock.wait(self._wanted, _AGAIN_SECONDS)
                     continue
                 keep, self.problem = None, None
-                left, self.total = int(answer["waiting"]), int(answer["total"])
-                self.waiting = left
+                self._counted(answer)
+                left = self.waiting
                 self.progress += 1
 
     async def _read_some(self, keep: list[str] | None) -> dict[str, Any]:

@@ -76,6 +76,7 @@ class CoreApi:
             ("POST", "/sessions/{what}", self._session),
             ("POST", "/meaning/put", self._put_texts),
             ("POST", "/meaning/find", self._find_texts),
+            ("GET", "/meaning/progress", self._meaning_progress),
         )
         routes = [Route(path, _answering(answer), methods=[method]) for method, path, answer in answers]
         self.application = Starlette(
@@ -185,6 +186,10 @@ class CoreApi:
             raise InvalidInput(f"limit: 1 to {_NEAR} is allowed.", key="limit_out_of_range")
         index, found = await self._meaning.find(collection_of(module), text_field(body, "query"), limit)
         return {"index": index, "results": [[near.key, near.score] for near in found]}
+
+    async def _meaning_progress(self, _: str, __: Document, ___: Request) -> Document:
+        now = self._meaning.status()
+        return {"waiting": now.waiting, "total": now.total}
 
     async def _query(self, request: Request) -> Response:
         module: str = request.scope["state"]["module"]

@@ -1,5 +1,7 @@
 """Search by meaning that finds nothing, for tests of the words."""
 
+from parachute.llm.meaning.searched import Searched
+
 
 class NoMeanings:
     """A `MeaningSearch` without an index."""
@@ -12,3 +14,7 @@ class NoMeanings:
     async def find(self, question: str, sure: int) -> list[str]:
         """Return none."""
         return []
+
+    def searched(self, count: int) -> Searched:
+        """Return that nothing waits."""
+        return Searched(count, 0, 0)

@@ -4,24 +4,31 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { Dialog } from "~/components/dialog";
 import { Icon } from "~/components/icons";
 import { useId } from "~/components/ids";
+import { Badge } from "~/components/layout";
 import { attempt } from "~/state/toasts";
-import { FIRST, forgetComputer, type Found, type Group, GROUPS, local, sources } from "./found";
+import { FilterChips } from "./filter_chips";
+import { applies, type Filters, NONE } from "./filters";
+import { local } from "./found";
+import { type Answer, FIRST, type Found, type Group, GROUPS } from "./groups";
 import { opened, typedAhead } from "./open";
+import { placesIn, unreadIn } from "./searched";
+import { forgetComputer, sources } from "./sources";
 import { t } from "./texts";
 
 /** A word that is being typed is not asked for letter by letter; in milliseconds. */
 const PAUSE = 150;
 
-type Answers = Partial<Record<Group, Found[]>>;
+type Answers = Partial<Record<Group, Answer>>;
 
 export default function Palette() {
   const [words, setWords] = useState(typedAhead);
+  const [filters, setFilters] = useState(NONE);
   const [active, setActive] = useState<string>();
-  const { answers, silent, isSearching } = useAnswers(words.trim());
+  const { answers, silent, isSearching } = useAnswers(words.trim(), filters);
   const id = useId();
   const list = useRef<HTMLDivElement>(null);
   useEffect(() => forgetComputer, []);
-  const groups = (words.trim() ? GROUPS : FIRST).map((group) => [group, answers[group] ?? []] as const).filter(([, found]) => found.length > 0);
+  const groups = (words.trim() ? GROUPS : FIRST).map((group) => [group, answers[group]?.found ?? []] as const).filter(([, found]) => found.length > 0);
   const all = groups.flatMap(([, found]) => found);
   const chosen = all.find((each) => each.id === active) ?? all[0];
   useEffect(() => list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" }), [chosen?.id]);
@@ -43,7 +50,10 @@ export default function Palette() {
     else return;
     event.preventDefault();
   };
-  const said = isSearching ? t("searching") : all.length > 0 ? t("count", { n: all.length }) : t("nothing", { words: words.trim() });
+  const places = placesIn(answers);
+  const unread = isSearching || !words.trim() ? "" : unreadIn(answers);
+  const nothing = places ? t("nothing_in", { words: words.trim(), places }) : t("nothing", { words: words.trim() });
+  const said = isSearching ? t("searching") : all.length > 0 ? t("count", { n: all.length }) : nothing;
   return (
     <Dialog title={t("title")} onClose={close} isWide>
       <div class="palette">
@@ -67,6 +77,7 @@ export default function Palette() {
           }}
           onKeyDown={press}
         />
+        <FilterChips filters={filters} onChange={setFilters} />
         <div ref={list} id={`${id}-list`} role="listbox" aria-label={t("results")} class="palette-found">
           {groups.map(([group, found]) => (
             <div key={group} role="group" aria-labelledby={`${id}-${group}`}>
@@ -84,7 +95,7 @@ export default function Palette() {
                 >
                   <Icon name={each.icon} />
                   <span>
-                    <bdi>{each.title}</bdi>
+                    <bdi>{each.title}</bdi> {each.isByMeaning && <Badge text={t("by_meaning")} />}
                     {each.text && (
                       <small>
                         <bdi>{each.text}</bdi>
@@ -99,6 +110,7 @@ export default function Palette() {
         <p class={all.length > 0 ? "visually-hidden" : "muted"} role="status">
           {said}
         </p>
+        {unread && <p class="muted">{unread}</p>}
         {silent.length > 0 && <p class="muted">{t("not_answered", { names: silent.map((group) => t(group)).join(", ") })}</p>}
       </div>
     </Dialog>
@@ -106,19 +118,21 @@ export default function Palette() {
 }
 
 /** Results for the words, group by group as it comes; a search that is not needed any more is broken off. */
-function useAnswers(words: string): { answers: Answers; silent: Group[]; isSearching: boolean } {
+function useAnswers(words: string, filters: Filters): { answers: Answers; silent: Group[]; isSearching: boolean } {
   const [remote, setRemote] = useState<Answers>({});
   const [silent, setSilent] = useState<Group[]>([]);
   const [waiting, setWaiting] = useState(0);
   useEffect(() => {
     const stop = new AbortController();
     // Without words the newest conversations are offered, and of the rest nothing.
-    const asked = Object.entries(sources()).filter(([group]) => (words ? words.length > 1 : group === "conversations"));
+    const asked = Object.entries(sources()).filter(
+      ([group]) => applies(filters, group as Group) && (words ? words.length > 1 : group === "conversations"),
+    );
     const ask = async (group: Group, source: (typeof asked)[number][1]) => {
-      const found = await source(words, stop.signal).catch((error: unknown) => (stop.signal.aborted ? [] : error));
+      const answer = await source(words, filters, stop.signal).catch(() => undefined);
       if (stop.signal.aborted) return;
-      setRemote((before) => ({ ...before, [group]: Array.isArray(found) ? found : [] }));
-      if (!Array.isArray(found)) setSilent((before) => [...before, group]);
+      setRemote((before) => ({ ...before, [group]: answer }));
+      if (!answer) setSilent((before) => [...before, group]);
       setWaiting((count) => count - 1);
     };
     setWaiting(asked.length);
@@ -134,6 +148,7 @@ function useAnswers(words: string): { answers: Answers; silent: Group[]; isSearc
       clearTimeout(timer);
       stop.abort();
     };
-  }, [words]);
-  return { answers: { ...remote, ...local(words) }, silent, isSearching: waiting > 0 };
+  }, [words, filters]);
+  const own = Object.entries(local(words)).filter(([group]) => applies(filters, group as Group));
+  return { answers: { ...remote, ...Object.fromEntries(own.map(([group, found]) => [group, { found }])) }, silent, isSearching: waiting > 0 };
 }

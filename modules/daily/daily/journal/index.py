@@ -68,6 +68,8 @@ _DAY_AT = (
 
 _INSERT = f"INSERT INTO entries ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
 _INSERT_FILE = "INSERT OR REPLACE INTO files (path, date, modified, size, problem) VALUES (?, ?, ?, ?, ?)"
+_ABOUT = "(? IS NULL OR EXISTS (SELECT 1 FROM json_each(fields, '$.mentions') WHERE value = ?))"
+"""True for an entry that mentions an entity, and for each where none is named."""
 _MOST_WORDS = 20
 _COMMON = 2_500
 """Entries with a word that tells none of them apart; ranking more takes long."""
@@ -194,7 +196,7 @@ class Index:
         rows = await self._database.run(lambda connection: connection.execute(query, bounds).fetchall())
         return [(datetime.date.fromordinal(row[0]).isoformat(), row[1]) for row in rows]
 
-    async def search(self, text: str, first: str, last: str, limit: int) -> list[Found]:
+    async def search(self, text: str, first: str, last: str, limit: int, about: str | None = None) -> list[Found]:
         """Entries with all the words of a text, the last one perhaps unfinished (from two letters on), newest first; error: InvalidInput."""
         asked = words(text)[:_MOST_WORDS]
         bounds = _first(first), _first(last, 1)
@@ -204,21 +206,21 @@ class Index:
             wanted = " ".join([*map(quoted, asked[:-1]), last]).strip() or '""'
             query = (
                 f"SELECT {columns}, snippet(words, -1, '', '', '…', 24) FROM words JOIN entries ON number = words.rowid "  # noqa: S608
-                "WHERE words MATCH ? AND words.rowid >= ? AND words.rowid < ? ORDER BY words.rowid DESC LIMIT ?"
+                f"WHERE words MATCH ? AND words.rowid >= ? AND words.rowid < ? AND {_ABOUT} ORDER BY words.rowid DESC LIMIT ?"
             )
         elif wanted := text.strip():
             # Signs that are no words, such as an emoji, are in no index of words.
             query = (
                 f"SELECT {columns}, NULL FROM entries WHERE instr(content || title, ?) AND number >= ? AND number < ? "  # noqa: S608
-                "ORDER BY number DESC LIMIT ?"
+                f"AND {_ABOUT} ORDER BY number DESC LIMIT ?"
             )
         else:
             raise InvalidInput("q: words to search for are expected.", key="search_empty")
-        values = (wanted, *bounds, limit)
+        values = (wanted, *bounds, about, about, limit)
         rows = await self._database.run(lambda connection: connection.execute(query, values).fetchall())
         return [_found(row) for row in rows]
 
-    async def search_any(self, text: str, first: str, last: str, limit: int) -> list[Found]:
+    async def search_any(self, text: str, first: str, last: str, limit: int, about: str | None = None) -> list[Found]:
         """Entries with some of the words that tell, the best first.
 
         Where very many have each of the words, the newest.
@@ -231,17 +233,18 @@ class Index:
             order = "words.rank" if telling else "words.rowid DESC"
             query = (
                 f"SELECT {columns}, snippet(words, -1, '', '', '…', 24) FROM words JOIN entries ON number = words.rowid "  # noqa: S608
-                f"WHERE words MATCH ? AND words.rowid >= ? AND words.rowid < ? ORDER BY {order} LIMIT ?"
+                f"WHERE words MATCH ? AND words.rowid >= ? AND words.rowid < ? AND {_ABOUT} ORDER BY {order} LIMIT ?"
             )
-            values = (" OR ".join(telling or wanted), _first(first), _first(last, 1), limit)
+            values = (" OR ".join(telling or wanted), _first(first), _first(last, 1), about, about, limit)
             return connection.execute(query, values).fetchall() if wanted else []
 
         return [_found(row) for row in await self._database.run(work)]
 
-    async def numbered(self, numbers: Sequence[int], first: str, last: str) -> list[Found]:
+    async def numbered(self, numbers: Sequence[int], first: str, last: str, about: str | None = None) -> list[Found]:
         """Entries by their numbers, in that order, of those between two days."""
-        values = (json.dumps(numbers), _first(first), _first(last, 1))
-        rows = await self._rows("number IN (SELECT value FROM json_each(?)) AND number >= ? AND number < ?", values)
+        values = (json.dumps(numbers), _first(first), _first(last, 1), about, about)
+        within = f"number IN (SELECT value FROM json_each(?)) AND number >= ? AND number < ? AND {_ABOUT}"  # noqa: S608 - written above
+        rows = await self._rows(within, values)
         known = {found.number: found for found in rows}
         return [known[number] for number in numbers if number in known]
 

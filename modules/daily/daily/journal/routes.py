@@ -97,9 +97,17 @@ class EntryRoutes:
 
     @route("GET", "/search")
     async def search_entries(self, q: str, limit: int = 20, **other: Any) -> dict[str, Any]:
-        """Entries with all the words, newest first, and then others with that meaning; `from` and `to` bound the days."""
-        found = await self.journal.search(q, other.get("from"), other.get("to"), limit, near=True)
-        return {"query": q, "entries": [found_document(entry) for entry in found]}
+        """Entries with all the words, newest first, and then others with that meaning.
+
+        `from` and `to` bound the days, and `about` leaves those that mention the entity with that id.
+        """
+        bounds = other.get("from"), other.get("to")
+        found = await self.journal.search(q, *bounds, limit, near=True, about=other.get("about"))
+        return {
+            "query": q,
+            "entries": [found_document(entry) for entry in found],
+            "searched": await self.journal.searched(),
+        }
 
     @route("GET", "/today")
     async def today(self) -> dict[str, Any]:

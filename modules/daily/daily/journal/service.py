@@ -210,25 +210,36 @@ class Journal:
         return Found(0, date, path, entry)
 
     async def search(
-        self, text: str, first: str | None = None, last: str | None = None, limit: int = 20, *, near: bool = False
+        self,
+        text: str,
+        first: str | None = None,
+        last: str | None = None,
+        limit: int = 20,
+        *,
+        near: bool = False,
+        about: str | None = None,
     ) -> list[Found]:
         """Entries with all the words of a text, newest first; error: InvalidInput.
 
-        With `near` others that mean the same, too, and where none has all the words, those with some of them.
+        `about` leaves those that mention the entity with that id. With `near` others that mean the same, too, and where none has all the words, those with some of them.
         """
         bounds = _bounds(first, last)
         _check_limit(limit)
         await self.reconciler.ready()
         self.reconciler.refresh_soon()
-        found = await self.index.search(text, *bounds, limit)
+        found = await self.index.search(text, *bounds, limit, about)
         if not near or len(found) >= min(limit, ENOUGH):
             return found
         numbers = [int(each.key) for each in worth_showing(await self.near.find(text), len(found))]
-        more = [replace(each, by_meaning=True) for each in await self.index.numbered(numbers, *bounds)]
+        more = [replace(each, by_meaning=True) for each in await self.index.numbered(numbers, *bounds, about)]
         sure = {each.number for each in found}
         if not found:
-            found = await self.index.search_any(text, *bounds, limit)
+            found = await self.index.search_any(text, *bounds, limit, about)
         return merged(found, more, limit, lambda each: each.number, lambda each: each.number in sure)
+
+    async def searched(self) -> dict[str, int]:
+        """Numbers of what a search looks through."""
+        return await self.near.searched(await self.index.count(*_bounds(None, None)))
 
     async def problems(self) -> list[dict[str, str]]:
         """Files that cannot be read or changed, and what else a person has to check."""
