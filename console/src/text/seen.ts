@@ -14,7 +14,12 @@ const observer = new IntersectionObserver(
   { rootMargin: "300px" },
 );
 
-const idle = (work: () => void) => ("requestIdleCallback" in window ? requestIdleCallback(work, { timeout: 1000 }) : setTimeout(work));
+/** Wait until what has been changed is on the screen, and the browser has nothing else to do. */
+export function drawn(): Promise<void> {
+  return new Promise((resolve) => (document.hidden ? resolve() : requestAnimationFrame(() => idle(resolve))));
+}
+
+export const idle = (work: () => void) => ("requestIdleCallback" in window ? requestIdleCallback(work, { timeout: 1000 }) : setTimeout(work));
 
 export function whenSeen(element: Element, work: () => void): void {
   waiting.set(element, work);
