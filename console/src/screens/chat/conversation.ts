@@ -5,7 +5,7 @@ import { events } from "~/api/stream";
 import type { Question } from "~/components/questions";
 import { listen } from "~/state/live";
 import { explain } from "~/text/errors";
-import { drawn } from "~/text/seen";
+import { drawn, seen } from "~/text/seen";
 import { type Attachment, attached, shown } from "./attachments";
 import { added, type ChatEvent, ENDS, type Message, type PermissionRequest, textOf } from "./events";
 import { Pace } from "./pace";
@@ -389,13 +389,4 @@ export class Conversation {
     this.count += 1;
     return { key: `own-${this.count}`, role, parts: text ? [{ kind: "text", text }] : [], time: new Date().toISOString() };
   }
-}
-
-/** Wait until the window is seen; the signal says that it is not any more. */
-async function seen(ended: AbortSignal): Promise<AbortSignal> {
-  const change = () => new Promise((resolve) => document.addEventListener("visibilitychange", resolve, { once: true, signal: ended }));
-  while (document.hidden && !ended.aborted) await change();
-  const hidden = new AbortController();
-  void change().then(() => hidden.abort());
-  return hidden.signal;
 }
