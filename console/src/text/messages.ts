@@ -28,11 +28,21 @@ function filled(text: string, values: Values): string {
   });
 }
 
-const plural = () => new Intl.PluralRules(language.value);
+const made = new Map<string, unknown>();
+
+/** A format of the language: kept, since to make one takes far longer than to use it. */
+function format<T, O>(kind: new (language: string, options?: O) => T, options?: O): T {
+  const name = `${kind.name} ${language.value} ${JSON.stringify(options)}`;
+  const known = (made.get(name) as T | undefined) ?? new kind(language.value, options);
+  made.set(name, known);
+  return known;
+}
+
+const plural = () => format(Intl.PluralRules);
 
 /** A number as it is written here. */
 export function number(value: number, options?: Intl.NumberFormatOptions): string {
-  return new Intl.NumberFormat(language.value, options).format(value);
+  return format(Intl.NumberFormat, options).format(value);
 }
 
 /** Dollars, with as many digits as a small amount needs. */
@@ -51,7 +61,7 @@ export function bytes(value: number): string {
 /** A time as date and clock; ISO 8601, in the browser's zone. */
 export function moment(iso: string, options: Intl.DateTimeFormatOptions = { dateStyle: "medium", timeStyle: "short" }): string {
   const date = new Date(iso);
-  return Number.isNaN(date.getTime()) ? iso : new Intl.DateTimeFormat(language.value, options).format(date);
+  return Number.isNaN(date.getTime()) ? iso : format(Intl.DateTimeFormat, options).format(date);
 }
 
 const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
@@ -66,9 +76,9 @@ const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
 export function ago(iso: string, now = Date.now()): string {
   const seconds = (new Date(iso).getTime() - now) / 1000;
   if (Number.isNaN(seconds)) return iso;
-  const format = new Intl.RelativeTimeFormat(language.value, { numeric: "auto" });
+  const since = format(Intl.RelativeTimeFormat, { numeric: "auto" });
   for (const [unit, length] of STEPS) {
-    if (Math.abs(seconds) >= length) return format.format(Math.trunc(seconds / length), unit);
+    if (Math.abs(seconds) >= length) return since.format(Math.trunc(seconds / length), unit);
   }
-  return format.format(0, "second");
+  return since.format(0, "second");
 }

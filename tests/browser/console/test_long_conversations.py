@@ -55,6 +55,30 @@ def test_showing_earlier_messages_keeps_the_place(page: Page) -> None:
     expect(page.get_by_role("button", name="Jump to the end")).to_have_count(0)
 
 
+@at_both_sizes
+def test_the_newest_message_stays_in_sight_while_earlier_ones_are_drawn(page: Page) -> None:
+    log = page.get_by_role("log")
+    expect(log.get_by_text("Word 260", exact=True)).to_be_attached()
+    expect(log.get_by_text("Word 299", exact=True)).to_be_in_viewport()
+
+
+@pytest.mark.parametrize("parts", [7, 70])
+def test_answers_are_whole_where_reading_begins_within_one(person: Person, computer: Computer, parts: int) -> None:
+    nodes = [exports.node("root", None)]
+    for number in range(140):
+        role = "assistant" if number % parts else "user"
+        nodes.append(exports.node(f"n{number}", nodes[-1]["id"], role, f"Part {number}", time=NOON + number))
+    talk = exports.tree(*nodes, title="Long answers", current="n139", name=f"answers-{parts}-{id(person)}")
+    (session,) = furnishing.bring(computer, talk)["session_ids"]
+    page = person.open(f"chat/{session}")
+    asked = 140 // parts - 1
+    expect(page.get_by_label("You", exact=True)).to_have_count(asked + 1)
+    # The newest, and those among the earliest that were read first.
+    for place in {asked, asked - 50 // parts, 0}:
+        said = page.get_by_label("Agent", exact=True).nth(place).get_by_text("Part")
+        expect(said).to_have_text([f"Part {number}" for number in range(place * parts + 1, (place + 1) * parts)])
+
+
 def test_a_long_answer_is_folded_until_it_is_wanted(page: Page) -> None:
     answer = page.get_by_label("Agent", exact=True).filter(has_text="Word 281")
     expect(answer.locator(".folded")).to_have_count(1)

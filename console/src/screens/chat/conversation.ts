@@ -5,9 +5,11 @@ import { events } from "~/api/stream";
 import type { Question } from "~/components/questions";
 import { listen } from "~/state/live";
 import { explain } from "~/text/errors";
+import { drawn, seen } from "~/text/seen";
 import { type Attachment, attached, shown } from "./attachments";
-import { added, type ChatEvent, ENDS, type Message, type PermissionRequest, stored, textOf } from "./events";
+import { added, type ChatEvent, ENDS, type Message, type PermissionRequest, textOf } from "./events";
 import { Pace } from "./pace";
+import { joined, MOST, read, readFirst, SOME } from "./reading";
 import type { Point } from "./versions";
 
 type Shown = "id" | "title" | "agentPath" | "agentName" | "trustLevel" | "effectiveExecutionMode" | "workspaceId" | "workingDirectory";
@@ -29,9 +31,6 @@ export interface Beginning {
 }
 
 const PAUSE = 1000;
-const NEWEST = 500;
-/** As many as the server brings at once. */
-const MOST = 5000;
 
 export class Conversation {
   readonly session = signal<Session | undefined>(undefined);
@@ -71,8 +70,8 @@ export class Conversation {
     this.endListening = () => endings.forEach((end) => end());
   }
 
-  /** Read what was said, and follow an answer that is coming in. */
-  async open(limit = NEWEST): Promise<void> {
+  /** Read what was said, with `isLong` more than the first screen needs, and follow an answer that is coming in. */
+  async open(isLong = false): Promise<void> {
     this.error.value = undefined;
     if (!this.id) {
       this.isLoading.value = false;
@@ -81,7 +80,7 @@ export class Conversation {
     try {
       const params = { session: this.id };
       const [found, { active }] = await Promise.all([
-        api.get("/api/chat/{session}", { params, query: { limit } }),
+        isLong ? read(this.id, SOME) : readFirst(this.id),
         // What was read before is shown without a connection, too; whether it is being answered nobody knows then.
         api.get("/api/chat/{session}/stream-status", { params }).catch((error: unknown) => {
           if (error instanceof ApiError && error.status === 0) return { active: false };
@@ -89,13 +88,12 @@ export class Conversation {
         }),
       ]);
       batch(() => {
-        this.session.value = found;
-        this.messages.value = stored(found.id, found.messages);
-        this.hasEarlier.value = found.messages.length >= limit && limit < MOST;
+        this.session.value = found.session;
+        this.messages.value = found.messages;
+        this.hasEarlier.value = found.hasEarlier;
         this.isRunning.value = active;
       });
-      if (active) void this.follow();
-      void this.lookAgain(false);
+      void this.goOn(active, !isLong);
     } catch (error) {
       this.error.value = error;
     } finally {
@@ -103,12 +101,30 @@ export class Conversation {
     }
   }
 
-  /** Read the messages before those that are shown, too. */
-  async earlier(): Promise<void> {
-    if (!this.hasEarlier.value || !this.id || this.isRunning.value) return;
-    const found = await api.get("/api/chat/{session}", { params: { session: this.id }, query: { limit: MOST } });
-    this.messages.value = stored(this.id, found.messages);
-    this.hasEarlier.value = false;
+  /** Read some messages before the few that were read first, and follow an answer that is coming in. */
+  private async goOn(isActive: boolean, isShort: boolean): Promise<void> {
+    if (isShort && this.hasEarlier.value) {
+      // An answer that is coming in may be to a message further up.
+      if (!isActive) await drawn();
+      if (this.ended.signal.aborted) return;
+      await this.earlier(SOME).catch(() => undefined);
+    }
+    if (this.ended.signal.aborted) return;
+    if (isActive) void this.follow();
+    void this.lookAgain(false);
+  }
+
+  /** Read the messages before those that are there, too. */
+  async earlier(limit = MOST): Promise<void> {
+    const id = this.id;
+    if (!this.hasEarlier.value || !id) return;
+    const more = await read(id, limit);
+    // Another one may have read all of them.
+    if (id !== this.id || !this.hasEarlier.value) return;
+    const all = joined(more.messages, this.messages.value) ?? (this.isRunning.value ? undefined : more.messages);
+    if (!all) return;
+    this.messages.value = all;
+    this.hasEarlier.value = more.hasEarlier;
   }
 
   /** Read the versions of its messages, and if it has changed itself, its title and settings, too. */
@@ -147,7 +163,7 @@ export class Conversation {
     if (active) {
       this.isRunning.value = true;
       await this.follow();
-    } else if (said && !this.messages.value.some(({ id }) => id === said)) await this.open();
+    } else if (said && !this.messages.value.some(({ id }) => id === said)) await this.open(true);
   }
 
   /** Send a message: a new turn, or a word more in the one that runs. */
@@ -373,13 +389,4 @@ export class Conversation {
     this.count += 1;
     return { key: `own-${this.count}`, role, parts: text ? [{ kind: "text", text }] : [], time: new Date().toISOString() };
   }
-}
-
-/** Wait until the window is seen; the signal says that it is not any more. */
-async function seen(ended: AbortSignal): Promise<AbortSignal> {
-  const change = () => new Promise((resolve) => document.addEventListener("visibilitychange", resolve, { once: true, signal: ended }));
-  while (document.hidden && !ended.aborted) await change();
-  const hidden = new AbortController();
-  void change().then(() => hidden.abort());
-  return hidden.signal;
 }

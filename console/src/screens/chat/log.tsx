@@ -5,6 +5,7 @@ import { Icon } from "~/components/icons";
 import { Empty } from "~/components/layout";
 import { place } from "~/state/router";
 import { moment } from "~/text/messages";
+import { idle } from "~/text/seen";
 import { Asking } from "./asking";
 import { Cards } from "./cards";
 import type { Conversation } from "./conversation";
@@ -15,10 +16,18 @@ import { MessageView } from "./message";
 import { t } from "./texts";
 import { type Turns, useTurns } from "./turns";
 
-const AT_FIRST = 40;
+/** As many as a screen shows; those above them are drawn when the browser has nothing else to do. */
+const AT_FIRST = 12;
+const STEP = 7;
+const SOON = 40;
 const MORE = 100;
 
 const article = (key: string) => document.getElementById(`message-${key}`);
+
+const placeOf = (key: string | undefined) => {
+  const element = key === undefined ? null : article(key);
+  return key !== undefined && element ? { key, top: element.getBoundingClientRect().top } : undefined;
+};
 
 const isAtEnd = () => {
   const { scrollHeight, scrollTop, clientHeight } = document.documentElement;
@@ -30,12 +39,16 @@ const toEnd = () => scrollTo({ top: document.documentElement.scrollHeight });
 export function Log({ conversation }: { conversation: Conversation }) {
   const [shown, setShown] = useState(AT_FIRST);
   const follows = useRef(true);
-  const kept = useRef<{ key: string; top: number } | undefined>(undefined);
+  const top = useRef<string | undefined>(undefined);
   const messages = conversation.messages.value;
   const live = conversation.live.value;
   const found = conversation.found.value;
   const turns = useTurns(conversation);
   const from = Math.max(0, messages.length - shown);
+  const first = messages[from]?.key;
+  // What is on the screen stays there when more is drawn above it: where it is has to be known before that.
+  const kept = first === top.current ? undefined : placeOf(top.current);
+  top.current = first;
 
   useEffect(() => {
     const note = () => void (follows.current = isAtEnd());
@@ -46,10 +59,9 @@ export function Log({ conversation }: { conversation: Conversation }) {
     if (follows.current) toEnd();
   }, [messages.length, live, conversation.question.value, conversation.permission.value, turns]);
   useLayoutEffect(() => {
-    const before = kept.current;
-    kept.current = undefined;
-    if (before) scrollBy({ top: (article(before.key)?.getBoundingClientRect().top ?? before.top) - before.top });
-  }, [shown, messages]);
+    const now = kept && placeOf(kept.key);
+    if (now) scrollBy({ top: now.top - kept.top });
+  }, [first]);
 
   /** Draw a message that is further up, and go there. */
   const show = useCallback((key: string, words?: string) => {
@@ -74,13 +86,19 @@ export function Log({ conversation }: { conversation: Conversation }) {
     else if ("highlights" in CSS) CSS.highlights.delete("found");
   }, [found]);
 
+  const isGrowing = from > 0 && shown < SOON;
+  useEffect(() => {
+    if (!isGrowing) return;
+    let isOver = false;
+    idle(() => !isOver && setShown((before) => before + STEP));
+    return () => void (isOver = true);
+  }, [isGrowing, shown]);
+
   const drawn = useSettled(conversation, turns, from, found?.key);
   if (messages.length === 0 && !live) return <Empty icon="chat" title={t("empty")} text={t("empty_text")} />;
   const earlier = async () => {
-    const first = messages[from];
     if (from <= MORE) await conversation.earlier();
-    if (first) kept.current = { key: first.key, top: article(first.key)?.getBoundingClientRect().top ?? 0 };
-    setShown(shown + MORE);
+    setShown((before) => before + MORE);
   };
   return (
     <div class="log" role="log" aria-live="polite" aria-busy={conversation.isRunning.value}>

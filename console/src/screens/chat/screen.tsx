@@ -29,7 +29,8 @@ export default function Chat({ rest }: ScreenProps) {
     if (begun && begun.id === id) return begun;
     begun?.close();
     begun = new Conversation(id, (given, isBranch) => go(to("chat", [given]), { replace: !isBranch }));
-    void begun.open();
+    // A message that is looked for may stand further up.
+    void begun.open(place.value.query.has("message"));
     return begun;
   }, [id]);
   return <Opened key={conversation.id ?? "new"} conversation={conversation} />;
