@@ -23,6 +23,7 @@ from parachute.cli.output import (
     print_json,
     print_note,
     print_rows,
+    print_warning,
     size,
 )
 from parachute.config.settings.home import Home
@@ -42,6 +43,10 @@ INCOMPLETE = 3
 
 _NAME = typer.Argument("latest", help="A backup of `parachute backup list`.")
 _SHOWN = 10
+_LAST_STEP = (
+    "Next: print what `parachute backup kit` shows, and type its password back with `parachute backup kit --check`. "
+    "The backups count as protected once that has opened them."
+)
 _CALLED = {"vault": "Vault", "trust": "Keys, approvals, settings"}
 _NAMED = {
     "unreadable": "could not be read and are missing in the backup",
@@ -69,14 +74,13 @@ def init(
     print(f"The repository {repository} is ready.")
     # Also of one that was there: who was killed between the two steps does not know it yet.
     print(f"Its password is in {path}. Keep a copy elsewhere, on paper or in a password manager:")
-    print(
-        "without it the backups cannot be read, and no backup contains it. `parachute backup kit` shows a page with it."
-    )
+    print("without it the backups cannot be read, and no backup contains it.")
     if first:
         _print_created(first)
     else:
         print_note("`parachute backup create` makes a backup.")
     print_note("`parachute service install` makes one each night.")
+    print(_LAST_STEP)
     _end(first)
 
 
@@ -115,7 +119,7 @@ def list_(as_json: bool = JSON) -> None:
     elif found:
         _print_backups(found, own)
         if not is_opened:
-            print_error(NOT_PROTECTED, TO_PROTECT)
+            print_warning(NOT_PROTECTED, TO_PROTECT)
     else:
         print("The repository contains no backup yet.")
 
@@ -230,12 +234,15 @@ def status(as_json: bool = JSON) -> None:
         facts.append(("Emergency kit", f"has opened them {local(kit_opened.at)}" if kit_opened else "not tried yet"))
         print_facts(facts)
     for concern in concerns if not as_json else ():
-        print_error(concern, TO_PROTECT if concern == NOT_PROTECTED else None)
+        if concern == NOT_PROTECTED:
+            print_warning(concern, TO_PROTECT)
+        else:
+            print_error(concern)
     if not repository and not as_json:
         print_note(
             "`parachute config set backup.repository /media/usb/backup` names one, then `parachute backup init`."
         )
-    if concerns:
+    if set(concerns) - {NOT_PROTECTED}:
         raise typer.Exit(1)
 
 

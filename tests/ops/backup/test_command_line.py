@@ -52,6 +52,20 @@ def test_one_command_names_a_place_and_makes_the_first_backup(installation: Inst
     assert "already" in parachute(installation, "backup", "init", str(place), code=1)[1]
 
 
+def test_the_step_that_protects_the_backups_is_named_and_no_error(installation: Installation, tmp_path: Path) -> None:
+    parachute(installation, "config", "unset", "backup.repository")
+    said, _ = parachute(installation, "backup", "init", str(tmp_path / "backups"))
+    step = "`parachute backup kit --check`"
+    assert step in said.splitlines()[-1]
+    for command in (("backup", "status"), ("backup", "list")):
+        _, warned = parachute(installation, *command)
+        assert step in warned
+        assert "Error" not in warned
+    checked = json.loads(parachute(installation, "doctor", "backup", "--json")[0])
+    assert checked["problem"] is False
+    assert [step in each["next"] for each in checked["checks"]] == [True]
+
+
 def test_from_nothing_to_a_restored_vault(installation: Installation) -> None:
     installation.access.password_file.unlink()
     for path in sorted(installation.repository_folder.rglob("*"), reverse=True):
@@ -79,7 +93,7 @@ def test_from_nothing_to_a_restored_vault(installation: Installation) -> None:
     drilled = parachute(installation, "backup", "drill")[0]
     assert "can be restored: " in drilled
     assert "The computer starts from it" in drilled
-    state = json.loads(parachute(installation, "backup", "status", "--json", code=1)[0])
+    state = json.loads(parachute(installation, "backup", "status", "--json")[0])
     assert [state[name]["result"] for name in ("create", "verify", "drill")] == ["ok"] * 3
     assert (state["concerns"], state["protected"]) == ([NOT_PROTECTED], False)
     assert NOT_PROTECTED in parachute(installation, "backup", "list")[1]
@@ -99,7 +113,7 @@ def test_from_nothing_to_a_restored_vault(installation: Installation) -> None:
     shutil.copy2(installation.access.password_file, other)
     other.write_text("another one\n")
     parachute(installation, "config", "set", "backup.password_file", str(other))
-    assert NOT_PROTECTED in parachute(installation, "backup", "status", code=1)[1]
+    assert NOT_PROTECTED in parachute(installation, "backup", "status")[1]
     parachute(installation, "config", "unset", "backup.password_file")
     assert parachute(installation, "backup", "status")[1] == ""
     assert json.loads(parachute(installation, "backup", "prune", "--json")[0])["removed"] == []

@@ -7,7 +7,7 @@ from parachute.ops.backup.kit.protection import NOT_PROTECTED, TO_PROTECT
 from parachute.ops.backup.kit.protection import concerns as concerns_of
 from parachute.ops.backup.state import FAILED, State
 from parachute.ops.doctor.computer import Computer
-from parachute.ops.doctor.models import Group, Result, check, ok, problem, settings_of, warning
+from parachute.ops.doctor.models import Group, Level, Result, check, ok, problem, settings_of, warning
 from parachute.ops.doctor.programs import is_there
 
 
@@ -26,11 +26,11 @@ def examine(computer: Computer) -> Result:
     state = State.read(computer.home.root)
     concerns = tuple(concerns_of(computer.home, settings))
     if concerns == (NOT_PROTECTED,):
-        return problem(NOT_PROTECTED, TO_PROTECT)
+        return Result(Level.WARNING, NOT_PROTECTED, TO_PROTECT, is_told=True)
     if concerns:
         failed = [entry for entry in state.operations.values() if entry["result"] == FAILED]
         next_ = failed[0].get("hint") if failed else None
-        return (problem if failed or NOT_PROTECTED in concerns else warning)(
+        return (problem if failed else warning)(
             concerns[0],
             next_ or "`parachute backup status` shows more, `parachute backup create` makes one now.",
             details=concerns[1:],
