@@ -60,18 +60,26 @@ def init(
     place: str | None = typer.Argument(
         None, help="Where backups go, such as /media/usb/parachute: the settings name it, and the first one is made."
     ),
+    replace: bool = typer.Option(
+        False, "--replace", help="Have backups go to PLACE although another place is set; what is there stays there."
+    ),
     as_json: bool = JSON,
 ) -> None:
     """Make the repository of backup.repository or at PLACE, and a password for it."""
-    backups, made = _made(place)
+    if replace and not place:
+        raise InvalidInput("--replace needs the new PLACE.", key="replace_without_place")
+    backups, made, replaced = _made(place, replaces=replace)
     repository, path = backups.access.shown, backups.access.password_file
     first = backups.create() if place else None
     if as_json:
         backup = {"backup": first.id, "complete": first.is_complete} if first else {}
-        print_json({"repository": repository, "password_file": str(path), "password_made": made, **backup})
+        found = {"repository": repository, "replaced": replaced, "password_file": str(path), "password_made": made}
+        print_json({**found, **backup})
         _end(first)
         return
     print(f"The repository {repository} is ready.")
+    if replaced:
+        print(f"Backups go to {repository} now; what is in {replaced} stays there.")
     # Also of one that was there: who was killed between the two steps does not know it yet.
     print(f"Its password is in {path}. Keep a copy elsewhere, on paper or in a password manager:")
     print("without it the backups cannot be read, and no backup contains it.")
@@ -239,9 +247,7 @@ def status(as_json: bool = JSON) -> None:
         else:
             print_error(concern)
     if not repository and not as_json:
-        print_note(
-            "`parachute config set backup.repository /media/usb/backup` names one, then `parachute backup init`."
-        )
+        print_note("`parachute backup init /media/usb/parachute` chooses a place and makes the first backup.")
     if set(concerns) - {NOT_PROTECTED}:
         raise typer.Exit(1)
 
@@ -261,14 +267,14 @@ def _end(made: "Created | None") -> None:
         raise typer.Exit(INCOMPLETE)
 
 
-def _made(place: str | None) -> tuple["Backups", bool]:
+def _made(place: str | None, *, replaces: bool) -> tuple["Backups", bool, str | None]:
     # pydantic
     from parachute.cli.backup import Backups
 
     if place:
-        return Backups.at(place)
+        return Backups.at(place, replaces=replaces)
     backups = Backups()
-    return backups, backups.init()
+    return backups, backups.init(), None
 
 
 def _plain(value: Any) -> Any:
