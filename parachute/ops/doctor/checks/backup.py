@@ -18,8 +18,7 @@ def examine(computer: Computer) -> Result:
     if repository is None:
         return warning(
             "No backup is made of the vault.",
-            "`parachute config set backup.repository /media/DISK/backup` names a place, `parachute backup init` prepares it, and "
-            "`parachute backup create` makes the first.",
+            "`parachute backup init /media/usb/parachute` chooses a place and makes the first backup.",
         )
     if not is_there(computer, "restic"):
         return problem("restic, which makes backups, is not installed.", "`sudo apt-get install restic`")
@@ -38,7 +37,7 @@ def examine(computer: Computer) -> Result:
     if _is_beside(Path(repository), settings.vault):
         return warning(
             f"The backup in {repository} is on the same disk as the vault, and would be lost with it.",
-            "Name a place on another disk or machine: `parachute config set backup.repository PLACE`.",
+            "Name a place on another disk or machine: `parachute backup init PLACE --replace`.",
         )
     return ok(f"Backups are made to {Access(repository, Path()).shown}.")
 
