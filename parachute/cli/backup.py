@@ -37,10 +37,10 @@ class Backups:
         self._keep = Retention(self.settings.keep_daily, self.settings.keep_weekly, self.settings.keep_monthly)
 
     @classmethod
-    def at(cls, place: str) -> tuple["Backups", bool]:
-        """Make a repository at a place that the settings name from then on; the backups, and whether a password was made."""
-        made = choosing.make_at(Home.find(), place)
-        return cls(), made
+    def at(cls, place: str, *, replaces: bool) -> tuple["Backups", bool, str | None]:
+        """Make a repository at a place that the settings name from then on; with it what `make_at` returns."""
+        made, replaced = choosing.make_at(Home.find(), place, replaces=replaces)
+        return cls(), made, replaced
 
     def init(self) -> bool:
         """Make the repository; whether a password was made for it."""

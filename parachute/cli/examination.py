@@ -151,10 +151,12 @@ def _print_examinations(found: list[Examination], *, shows_all: bool) -> None:
         print(f"{counted(fine, 'check')} {'is' if fine == 1 else 'are'} fine{skipped}{hint}.")
     if any(each.result.fix for each in found):
         print_note("`parachute doctor --fix` mends some of it, and asks before each.")
+    warnings = counts[Level.WARNING]
+    also = f"; {counted(warnings, 'warning')}" if warnings else ""
     if wrong := counts[Level.PROBLEM]:
-        print(f"{counted(wrong, 'thing')} {'does' if wrong == 1 else 'do'} not work.")
+        print(f"{counted(wrong, 'thing')} {'does' if wrong == 1 else 'do'} not work{also}.")
     else:
-        print("All checks passed.")
+        print(f"Everything works{also}." if warnings else "All checks passed.")
 
 
 def _mend(found: list[Examination], *, asks: bool, shows: bool) -> list[dict[str, object]]:

@@ -37,6 +37,13 @@ def print_error(message: str, hint: str | None = None) -> None:
         print(typed(clean(hint)), file=sys.stderr)
 
 
+def print_warning(message: str, hint: str | None = None) -> None:
+    """`Warning: sentence` on standard error, and below it what to do next: all works, and something is still to be done."""
+    print(f"{styled('Warning:', '1;33', sys.stderr)} {typed(clean(message))}", file=sys.stderr)
+    if hint:
+        print(typed(clean(hint)), file=sys.stderr)
+
+
 def print_note(text: str) -> None:
     """A remark that is not output: dim, on standard error."""
     print(styled(typed(clean(text)), "2", sys.stderr), file=sys.stderr)

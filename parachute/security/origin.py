@@ -39,7 +39,7 @@ class Origin(StrEnum):
 _RANKS = {origin: rank for rank, origin in enumerate(Origin)}
 _WORDS = {
     Origin.OWNER: "you",
-    Origin.OWN_FILE: "a file of yours",
+    Origin.OWN_FILE: "your notes or files",
     Origin.AGENT_FILE: "a file that an agent wrote",
     Origin.WEB: "the web",
     Origin.REMOTE_MCP: "an MCP server elsewhere",

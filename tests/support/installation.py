@@ -29,7 +29,7 @@ AGENTS = {"spare": False, "memory_floor_megabytes": 0}
 """No agent is started that no test asked for, and what other tests take of the memory ends none."""
 
 MEANING = {"enabled": False}
-"""Each computer would make a table of words, which takes seconds; tests of search by meaning switch it on."""
+"""Each computer would load the model of meanings, which takes seconds; tests of search by meaning switch it on."""
 
 PLAIN: dict[str, Any] = {"trust_env": False, "verify": False}
 """Options of HTTP clients for a computer: it has no TLS, and reading the system's certificates takes longer than a request."""

@@ -23,6 +23,7 @@ from parachute.cli.output import (
     print_json,
     print_note,
     print_rows,
+    print_warning,
     size,
 )
 from parachute.config.settings.home import Home
@@ -42,6 +43,10 @@ INCOMPLETE = 3
 
 _NAME = typer.Argument("latest", help="A backup of `parachute backup list`.")
 _SHOWN = 10
+_LAST_STEP = (
+    "Next: print what `parachute backup kit` shows, and type its password back with `parachute backup kit --check`. "
+    "The backups count as protected once that has opened them."
+)
 _CALLED = {"vault": "Vault", "trust": "Keys, approvals, settings"}
 _NAMED = {
     "unreadable": "could not be read and are missing in the backup",
@@ -55,28 +60,35 @@ def init(
     place: str | None = typer.Argument(
         None, help="Where backups go, such as /media/usb/parachute: the settings name it, and the first one is made."
     ),
+    replace: bool = typer.Option(
+        False, "--replace", help="Have backups go to PLACE although another place is set; what is there stays there."
+    ),
     as_json: bool = JSON,
 ) -> None:
     """Make the repository of backup.repository or at PLACE, and a password for it."""
-    backups, made = _made(place)
+    if replace and not place:
+        raise InvalidInput("--replace needs the new PLACE.", key="replace_without_place")
+    backups, made, replaced = _made(place, replaces=replace)
     repository, path = backups.access.shown, backups.access.password_file
     first = backups.create() if place else None
     if as_json:
         backup = {"backup": first.id, "complete": first.is_complete} if first else {}
-        print_json({"repository": repository, "password_file": str(path), "password_made": made, **backup})
+        found = {"repository": repository, "replaced": replaced, "password_file": str(path), "password_made": made}
+        print_json({**found, **backup})
         _end(first)
         return
     print(f"The repository {repository} is ready.")
+    if replaced:
+        print(f"Backups go to {repository} now; what is in {replaced} stays there.")
     # Also of one that was there: who was killed between the two steps does not know it yet.
     print(f"Its password is in {path}. Keep a copy elsewhere, on paper or in a password manager:")
-    print(
-        "without it the backups cannot be read, and no backup contains it. `parachute backup kit` shows a page with it."
-    )
+    print("without it the backups cannot be read, and no backup contains it.")
     if first:
         _print_created(first)
     else:
         print_note("`parachute backup create` makes a backup.")
     print_note("`parachute service install` makes one each night.")
+    print(_LAST_STEP)
     _end(first)
 
 
@@ -115,7 +127,7 @@ def list_(as_json: bool = JSON) -> None:
     elif found:
         _print_backups(found, own)
         if not is_opened:
-            print_error(NOT_PROTECTED, TO_PROTECT)
+            print_warning(NOT_PROTECTED, TO_PROTECT)
     else:
         print("The repository contains no backup yet.")
 
@@ -230,12 +242,13 @@ def status(as_json: bool = JSON) -> None:
         facts.append(("Emergency kit", f"has opened them {local(kit_opened.at)}" if kit_opened else "not tried yet"))
         print_facts(facts)
     for concern in concerns if not as_json else ():
-        print_error(concern, TO_PROTECT if concern == NOT_PROTECTED else None)
+        if concern == NOT_PROTECTED:
+            print_warning(concern, TO_PROTECT)
+        else:
+            print_error(concern)
     if not repository and not as_json:
-        print_note(
-            "`parachute config set backup.repository /media/usb/backup` names one, then `parachute backup init`."
-        )
-    if concerns:
+        print_note("`parachute backup init /media/usb/parachute` chooses a place and makes the first backup.")
+    if set(concerns) - {NOT_PROTECTED}:
         raise typer.Exit(1)
 
 
@@ -254,14 +267,14 @@ def _end(made: "Created | None") -> None:
         raise typer.Exit(INCOMPLETE)
 
 
-def _made(place: str | None) -> tuple["Backups", bool]:
+def _made(place: str | None, *, replaces: bool) -> tuple["Backups", bool, str | None]:
     # pydantic
     from parachute.cli.backup import Backups
 
     if place:
-        return Backups.at(place)
+        return Backups.at(place, replaces=replaces)
     backups = Backups()
-    return backups, backups.init()
+    return backups, backups.init(), None
 
 
 def _plain(value: Any) -> Any:

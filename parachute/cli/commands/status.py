@@ -11,10 +11,20 @@ from parachute.base.errors import ParachuteError, Unavailable
 from parachute.cli.api import Api, ask_supervisor
 from parachute.cli.commands import JSON, group
 from parachute.cli.installation import settings
-from parachute.cli.output import counted, duration, money, print_error, print_facts, print_json, print_note, print_table
+from parachute.cli.output import (
+    counted,
+    duration,
+    money,
+    print_error,
+    print_facts,
+    print_json,
+    print_note,
+    print_table,
+    print_warning,
+)
 from parachute.cli.read_files import progress_line
 from parachute.config.settings.home import Home
-from parachute.ops.backup.kit.protection import concerns
+from parachute.ops.backup.kit.protection import NOT_PROTECTED, TO_PROTECT, concerns
 from parachute.ops.backup.state import State
 from parachute.security.kill_switch.switch import KillSwitch, Panic
 from parachute.web.discovery.avahi import announced_name
@@ -215,4 +225,7 @@ def _backup(home: Home) -> list[str]:
 
 def _print_backup(home: Home) -> None:
     for concern in _backup(home):
-        print_error(concern, "`parachute backup status` shows more.")
+        if concern == NOT_PROTECTED:
+            print_warning(concern, TO_PROTECT)
+        else:
+            print_error(concern, "`parachute backup status` shows more.")

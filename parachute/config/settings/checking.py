@@ -17,6 +17,7 @@ from parachute.config.declared.settings import laid_over
 from parachute.config.settings.expectations import check, expected, field_of, is_mapping, not_this
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
+from parachute.config.settings.removed import removed_in, without_removed
 
 _PREFIX = "PARACHUTE_"
 
@@ -53,7 +54,8 @@ def is_valid(home: Home, text: str) -> bool:
 def validate(home: Home, text: str, changing: str | None = None, on_disk: str | None = None) -> Settings:
     """Check a text; `changing` is the setting that is about to change, `on_disk` the text that a line number is about."""
     declaration = load_declaration()
-    document = parse(home, text)
+    document = without_removed(parse(home, text), changing)
+    declared = without_removed(declaration.settings)
 
     def wrong(location: list[str], message: str, *, in_declaration: bool = False) -> ConfigError:
         name = ".".join(location)
@@ -68,10 +70,10 @@ def validate(home: Home, text: str, changing: str | None = None, on_disk: str | 
         line = _line_of(text if on_disk is None else on_disk, location)
         return ConfigError(f"{home.config}, line {line}: {name}: {message}.", hint)
 
-    if declaration.settings:
+    if declared:
         # By itself first: what is wrong in it is not to depend on what the file says.
-        _settings(declaration.settings, partial(wrong, in_declaration=True))
-        document = laid_over(document, declaration.settings)
+        _settings(declared, partial(wrong, in_declaration=True))
+        document = laid_over(document, declared)
     settings = _settings(document, wrong)
     vault, trust = settings.vault.resolve(), home.root.resolve()
     if vault.is_relative_to(trust) or trust.is_relative_to(vault):
@@ -83,6 +85,11 @@ def validate(home: Home, text: str, changing: str | None = None, on_disk: str | 
             ["vault"], f"{settings.vault} belongs to the system", in_declaration="vault" in declaration.settings
         )
     return settings
+
+
+def removed_lines(home: Home, text: str) -> dict[str, int]:
+    """The settings of a text that are gone, each with its line; error: ConfigError."""
+    return {name: _line_of(text, name.split(".")) for name in removed_in(parse(home, text))}
 
 
 def _hint(location: list[str]) -> str:

@@ -94,7 +94,7 @@ class Home(Struct, frozen=True):
 
     @property
     def meaning(self) -> Path:
-        """The index of meanings and the table that it is made with; everything in it may be removed, and is made again."""
+        """The index of meanings, and what its model keeps; everything in it may be removed, and is made again."""
         return self.root / "meaning"
 
     @property

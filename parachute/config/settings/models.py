@@ -1,10 +1,10 @@
 """All settings of `config.yaml`: the file's own ones, and the groups, each with its defaults and their meaning."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from parachute.config.settings.groups.agents import (
     AgentSettings,
@@ -19,9 +19,17 @@ from parachute.config.settings.groups.network import GitSettings, McpSettings, N
 from parachute.config.settings.groups.operation import AuditSettings, BackupSettings, TlsSettings, UpdateSettings
 from parachute.config.settings.groups.sandbox import SandboxSettings
 from parachute.config.settings.groups.values import LONGEST_MINUTES, MOST_DOLLARS, MOST_TOKENS, Address, ExpandedPath
+from parachute.config.settings.removed import without_removed
 
 AuthMode = Literal["remote", "always", "disabled"]
 """Callers that need a key: those from elsewhere, everybody, or nobody."""
+
+
+class _Environment(EnvSettingsSource):
+    """The environment, without the settings that are gone."""
+
+    def __call__(self) -> dict[str, Any]:
+        return without_removed(super().__call__())
 
 
 class Settings(BaseSettings):
@@ -141,4 +149,4 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """The environment goes over what the file says; the file arrives as keyword arguments."""
-        return env_settings, init_settings
+        return _Environment(settings_cls), init_settings

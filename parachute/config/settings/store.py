@@ -12,7 +12,7 @@ from parachute.base.files import atomic_write, locked, read_regular
 from parachute.config.declared.file import load as load_declaration
 from parachute.config.declared.settings import declares
 from parachute.config.settings import checking
-from parachute.config.settings.checking import MEND, ConfigError, is_valid, parse, validate
+from parachute.config.settings.checking import MEND, ConfigError, is_valid, parse, removed_lines, validate
 from parachute.config.settings.expectations import field_of, is_list, is_text, takes_word
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
@@ -28,6 +28,11 @@ def load(home: Home) -> Settings:
 def read_document(home: Home) -> dict[str, Any]:
     """The content of the file, unchecked; error: ConfigError if it is no YAML mapping."""
     return parse(home, _read_text(home))
+
+
+def removed_settings(home: Home) -> dict[str, int]:
+    """The settings in the file that are gone, each with its line; error: ConfigError."""
+    return removed_lines(home, _read_text(home))
 
 
 def set_value(home: Home, name: str, value: str) -> Settings:

@@ -83,7 +83,7 @@ def find(
 ) -> Access:
     """Read the access from the settings, checked but for the password; `typed` are variables of no file. Errors: NotSetUp, InvalidInput."""
     if not repository:
-        hint = "`parachute config set backup.repository /media/usb/backup` names one, then `parachute backup init`."
+        hint = "`parachute backup init /media/usb/parachute` chooses a place and makes the first backup."
         raise NotSetUp("No place for backups is set.", hint)
     if _STARTING.match(repository) and not _HARMLESS.fullmatch(repository):
         raise InvalidInput(

@@ -161,7 +161,8 @@ async def check_set_up(home: Home) -> None:
     """Error: NotSetUp."""
     if (await asyncio.to_thread(load, home)).backup.repository is None:
         raise NotSetUp(
-            "No place for backups is set.", "`parachute config set backup.repository /media/usb/backup` names one."
+            "No place for backups is set.",
+            "`parachute backup init /media/usb/parachute` chooses a place and makes the first backup.",
         )
 
 

@@ -8,13 +8,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
-from parachute.base.errors import InvalidInput
+from parachute.base.errors import Conflict, InvalidInput
 from parachute.base.files import atomic_write, private_folder
 from parachute.config.settings.groups.operation import BackupSettings
 from parachute.config.settings.home import Home
 from parachute.config.settings.store import check_free, check_value, load, set_value, unset_value
 from parachute.ops.backup import create
-from parachute.ops.backup.access import SECRETS, access_of, find
+from parachute.ops.backup.access import SECRETS, Access, access_of, find
 from parachute.ops.backup.jobs import BackupJobs
 from parachute.ops.backup.kit import protection
 from parachute.ops.backup.models import WrongPassword
@@ -34,9 +34,23 @@ async def make_repository(home: Home, jobs: BackupJobs, repository: str, variabl
     await _chosen(jobs, lambda: _choose(home, create.make, variables, place=repository, is_new=True))
 
 
-def make_at(home: Home, repository: str) -> bool:
-    """Make a repository there, as `make_repository` does where no server is asked; whether a password was made."""
-    return _choose(home, create.make, {}, place=repository, is_new=True)
+def make_at(home: Home, repository: str, *, replaces: bool = False) -> tuple[bool, str | None]:
+    """Make a repository there, as `make_repository` does where no server is asked.
+
+    Returns whether a password was made, and the address of the place of before if that is another one. Errors: as for
+    `open_repository`, and Conflict if another place is set and this one is not to replace it.
+    """
+    check_value(home, f"backup.{_PLACE}", json.dumps(repository))
+    before = load(home).backup.repository
+    replaced = before if before and before != BackupSettings(repository=repository).repository else None
+    shown = Access(replaced, home.root).shown if replaced else None
+    if shown and not replaces:
+        raise Conflict(
+            f"Backups go to {shown} already.",
+            f"`--replace` has them go to {Access(repository, home.root).shown} from now on; what is in {shown} stays there.",
+            key="other_place",
+        )
+    return _choose(home, create.make, {}, place=repository, is_new=True), shown
 
 
 async def open_repository(

@@ -56,13 +56,13 @@ class Result(Struct, frozen=True):
     hint: str | None = None
     details: tuple[str, ...] = ()
     fix: Fix | None = None
-    is_dated: bool = False
-    """A warning of something that will not work within days."""
+    is_told: bool = False
+    """A warning that the owner hears of without asking: what will not work within days, or a step that is still to be done."""
 
     @property
     def is_urgent(self) -> bool:
         """Return whether the owner should hear of it without asking."""
-        return self.level is Level.PROBLEM or self.is_dated
+        return self.level is Level.PROBLEM or self.is_told
 
 
 class Check(Struct, frozen=True):

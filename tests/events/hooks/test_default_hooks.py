@@ -136,11 +136,11 @@ async def test_of_what_others_wrote_the_owner_decides_first(quick: Computer, scr
         assert (await client.post(path)).status_code == 403
         command = [*PROGRAM, "suggestions", "approve", item["details"]["id"]]
         shown = subprocess.run(command, env=_environment(quick), input="", capture_output=True, text=True)
-        assert "It came from a file of yours." in shown.stdout
+        assert "It came from your notes or files." in shown.stdout
         assert _memory(quick) == ""
         subprocess.run([*command, "--yes"], env=_environment(quick), capture_output=True, check=True)
         assert (
-            "· sandboxed · from a file of yours\n\n- Here is what matters:\n- The telescope is Ottilie's.\n"
+            "· sandboxed · from your notes or files\n\n- Here is what matters:\n- The telescope is Ottilie's.\n"
             in _memory(quick)
         )
         second = await answered(client, "Good morning", trustLevel="direct")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -10,13 +11,17 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from parachute.config.settings.home import Home
+from parachute.config.settings.store import load
 from parachute.ops.backup.backups import Retention, tags
+from parachute.ops.backup.choosing import make_at
 from parachute.ops.backup.kit.protection import NOT_PROTECTED
 from tests.support.computer import Computer
+from tests.support.errors import raises
 from tests.support.installation import PLAIN
 from tests.support.making import Make
 
-from .installation import Installation
+from .installation import Installation, looked_at
 from .quick_key import open_quickly
 
 pytestmark = pytest.mark.long
@@ -42,14 +47,56 @@ def parachute(
 def test_one_command_names_a_place_and_makes_the_first_backup(installation: Installation, tmp_path: Path) -> None:
     place = tmp_path / "another disk" / "backups"
     before = installation.home.joinpath("config.yaml").read_text()
-    assert "There is no folder" in parachute(installation, "backup", "init", str(place), code=1)[1]
+    with raises("no_folder"):
+        make_at(Home(installation.home), str(place), replaces=True)
+    parachute(installation, "backup", "init", str(place), "--replace", code=1)
     assert installation.home.joinpath("config.yaml").read_text() == before
     place.parent.mkdir()
+    parachute(installation, "config", "unset", "backup.repository")
     made = json.loads(parachute(installation, "backup", "init", str(place), "--json")[0])
-    assert (made["repository"], made["complete"]) == (str(place), True)
+    assert (made["repository"], made["replaced"], made["complete"]) == (str(place), None, True)
     (listed,) = json.loads(parachute(installation, "backup", "list", "--json")[0])
     assert listed["id"] == made["backup"]
     assert "already" in parachute(installation, "backup", "init", str(place), code=1)[1]
+
+
+def test_another_place_is_taken_only_if_it_is_to_replace_the_one_of_before(
+    installation: Installation, tmp_path: Path
+) -> None:
+    config, home = installation.home / "config.yaml", Home(installation.home)
+    before, place = config.read_text(), tmp_path / "backups"
+    kept = looked_at(installation.repository_folder)
+    with raises("other_place", names=re.escape(str(installation.repository_folder))):
+        make_at(home, str(place))
+    with raises("config_invalid"):
+        make_at(home, "backups", replaces=True)
+    with raises("repository_exists"):
+        make_at(home, str(installation.repository_folder))
+    parachute(installation, "backup", "init", str(place), code=1)
+    parachute(installation, "backup", "init", "--replace", code=1)
+    assert (config.read_text(), place.exists()) == (before, False)
+    said, _ = parachute(installation, "backup", "init", str(place), "--replace")
+    assert str(installation.repository_folder) in said
+    assert load(home).backup.repository == str(place)
+    assert looked_at(installation.repository_folder) == kept
+    # The password of before opens both.
+    assert json.loads(parachute(installation, "backup", "list", "--json")[0])
+    parachute(installation, "config", "set", "backup.repository", str(installation.repository_folder))
+    assert json.loads(parachute(installation, "backup", "list", "--json")[0]) == []
+
+
+def test_the_step_that_protects_the_backups_is_named_and_no_error(installation: Installation, tmp_path: Path) -> None:
+    parachute(installation, "config", "unset", "backup.repository")
+    said, _ = parachute(installation, "backup", "init", str(tmp_path / "backups"))
+    step = "`parachute backup kit --check`"
+    assert step in said.splitlines()[-1]
+    for command in (("backup", "status"), ("backup", "list")):
+        _, warned = parachute(installation, *command)
+        assert step in warned
+        assert "Error" not in warned
+    checked = json.loads(parachute(installation, "doctor", "backup", "--json")[0])
+    assert checked["problem"] is False
+    assert [step in each["next"] for each in checked["checks"]] == [True]
 
 
 def test_from_nothing_to_a_restored_vault(installation: Installation) -> None:
@@ -79,7 +126,7 @@ def test_from_nothing_to_a_restored_vault(installation: Installation) -> None:
     drilled = parachute(installation, "backup", "drill")[0]
     assert "can be restored: " in drilled
     assert "The computer starts from it" in drilled
-    state = json.loads(parachute(installation, "backup", "status", "--json", code=1)[0])
+    state = json.loads(parachute(installation, "backup", "status", "--json")[0])
     assert [state[name]["result"] for name in ("create", "verify", "drill")] == ["ok"] * 3
     assert (state["concerns"], state["protected"]) == ([NOT_PROTECTED], False)
     assert NOT_PROTECTED in parachute(installation, "backup", "list")[1]
@@ -99,7 +146,7 @@ def test_from_nothing_to_a_restored_vault(installation: Installation) -> None:
     shutil.copy2(installation.access.password_file, other)
     other.write_text("another one\n")
     parachute(installation, "config", "set", "backup.password_file", str(other))
-    assert NOT_PROTECTED in parachute(installation, "backup", "status", code=1)[1]
+    assert NOT_PROTECTED in parachute(installation, "backup", "status")[1]
     parachute(installation, "config", "unset", "backup.password_file")
     assert parachute(installation, "backup", "status")[1] == ""
     assert json.loads(parachute(installation, "backup", "prune", "--json")[0])["removed"] == []

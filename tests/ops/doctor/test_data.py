@@ -329,6 +329,17 @@ def test_a_backup_that_went_well_is_fine(machine: Machine, snapshot: SnapshotAss
     assert machine.results == snapshot
 
 
+def test_a_kit_that_nobody_has_tried_is_a_warning_of_which_the_owner_hears(
+    machine: Machine, snapshot: SnapshotAssertion
+) -> None:
+    set_backup_up(machine, "sftp:me@host:/backup")
+    record(machine.home.root, CREATE, OK, backup="ab12cd34")
+    assert machine.warns("backup").is_urgent
+    record(machine.home.root, DRILL, FAILED, "The password is wrong.")
+    machine.accuses("backup")
+    assert machine.results == snapshot
+
+
 @pytest.mark.parametrize("operation", [CREATE, DRILL])
 def test_a_backup_that_failed_is_a_problem(machine: Machine, operation: str, snapshot: SnapshotAssertion) -> None:
     set_backup_up(machine, "sftp:me@host:/backup")

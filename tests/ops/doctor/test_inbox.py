@@ -128,7 +128,7 @@ async def test_what_is_hidden_comes_back_after_its_time_or_when_it_was_solved_me
 async def test_only_what_cannot_wait_is_there(watched: Watched) -> None:
     watched.note("swap", warning("There is little.", "Make more."))
     assert await watched.items() == []
-    watched.note("credentials", Result(Level.WARNING, "It ends tomorrow.", "Sign in.", is_dated=True))
+    watched.note("credentials", Result(Level.WARNING, "It ends tomorrow.", "Sign in.", is_told=True))
     assert [item.title for item in await watched.items()] == ["It ends tomorrow."]
     watched.note("vault", problem("It no longer exists.", None), is_whole=True)
     assert [item.title for item in await watched.items()] == ["It no longer exists."]

@@ -65,6 +65,14 @@ def test_a_mistake_in_the_settings_is_told_as_it_is(machine: Machine) -> None:
     assert (found.message, found.hint) == (error.message, error.hint)
 
 
+def test_a_setting_that_is_gone_is_a_warning_that_names_its_line(machine: Machine, snapshot: SnapshotAssertion) -> None:
+    machine.home.config.write_text("port: 4444\nmeaning:\n  folder: /models\n")
+    assert "unset meaning.folder" in str(machine.warns("settings").hint)
+    machine.home.config.unlink()
+    machine.warns("settings", environment={"PARACHUTE_MEANING__FOLDER": "/models"})
+    assert machine.results == snapshot
+
+
 def test_without_settings_no_check_fails(machine: Machine) -> None:
     for check in ("port", "units", "inotify", "vault", "exposure", "credentials", "sync-folder", "bubblewrap"):
         machine.look(check, settings=None)

@@ -17,6 +17,12 @@ def examine(computer: Computer) -> Result:
     if not missing:
         return ok("Agents find every tool that the image of containers has.")
     command = contents.installing(missing, computer.environment.get("PATH"))
-    how = f"`{command}` installs them" if command else "this system's package manager may have them"
+    names = ", ".join(program.name for program in missing)
     # No warning: agents say what they lack, and many a computer needs no compiler.
-    return ok(f"Agents have no {', '.join(program.name for program in missing)}; {how}.")
+    if command:
+        return ok(
+            f"Programs that agents like to use are not installed here: {names}. `{command}` installs what is missing."
+        )
+    return ok(
+        f"Programs that agents like to use are not installed here: {names}. The package manager of this system may have them."
+    )

@@ -55,5 +55,5 @@ def _ending(source: str, ends: float | None) -> Result | None:
     if left <= 0:
         return problem(f"The credential from {source} has expired.", _LOGIN)
     return Result(
-        Level.WARNING, f"The credential from {source} ends in {left / _HOUR:.0f} hours for good.", _LOGIN, is_dated=True
+        Level.WARNING, f"The credential from {source} ends in {left / _HOUR:.0f} hours for good.", _LOGIN, is_told=True
     )
