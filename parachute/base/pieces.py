@@ -111,7 +111,7 @@ class Pieces:
                     self._clear(folder)
                 disk = os.fstatvfs(folder.fileno())
                 if disk.f_bavail * disk.f_frsize < announced.size - offset + _RESERVE:
-                    raise DiskFull("The disk has no room for this recording.", "Free some space on it.")
+                    raise DiskFull("The disk has no room for this file.", "Free some space on it, and try again.")
                 try:
                     file = folder.descriptor(announced.name, os.O_WRONLY | (os.O_CREAT if offset == 0 else 0), 0o666)
                 except FileNotFoundError:
