@@ -1,5 +1,6 @@
 /** Recording one's voice with the browser's own means: slice by slice onto the disk of this device, and from there to the computer alone. */
 import { type Signal, signal } from "@preact/signals";
+import { ApiError } from "~/api/client";
 import { messages } from "~/text/messages";
 import { newKey } from "./entries";
 import { addSlice, find, holdRecording, type Letter, put, refresh, remove } from "./letters";
@@ -41,7 +42,7 @@ const NEEDED = 5;
 
 export async function record(about: Pick<Letter, "kind" | "date">): Promise<Recorder> {
   const room = await secondsLeft();
-  if (room !== undefined && room < NEEDED) throw new Error(t("no_room"));
+  if (room !== undefined && room < NEEDED) throw new ApiError(507, "no_room", t("no_room"));
   const stream = await navigator.mediaDevices.getUserMedia({ audio: true });
   stay();
   const recorder = new MediaRecorder(stream);
@@ -73,7 +74,7 @@ export async function record(about: Pick<Letter, "kind" | "date">): Promise<Reco
       size += data.size;
       await look();
     } catch (error) {
-      problem = error instanceof DOMException && error.name === "QuotaExceededError" ? new Error(t("full")) : (error as Error);
+      problem = error instanceof DOMException && error.name === "QuotaExceededError" ? new ApiError(507, "no_room", t("full")) : (error as Error);
       breakOff(problem);
     }
   };
