@@ -62,7 +62,7 @@ function Player({ letter }: { letter: Letter }) {
   return <Button label={t("play")} icon="play" kind="quiet" onPress={async () => setAddress(URL.createObjectURL(await soundOf(letter)))} />;
 }
 
-/** Where little room is left for a recording that goes on: how long it can still be. */
+/** Minutes that a recording can still take, where they are few. */
 export function Room({ of: { minutesLeft } }: { of: Recorder }) {
   const n = minutesLeft.value;
   return n === undefined ? null : <strong class="little-room" role="alert">{t("little_room", { n })}</strong>;

@@ -6,7 +6,7 @@ import { sendPieces, type There } from "./pieces";
 
 export const isUrgent = ({ kind, isHeld, isRefused }: Letter) => kind === "journal" && !isHeld && !isRefused;
 
-/** Whether the computer has read it, and will say the same again. */
+/** Say whether the computer has read it, and would answer the same again. */
 export const isRefusal = (error: unknown): error is ApiError =>
   error instanceof ApiError &&
   error.status >= 400 &&
