@@ -29,6 +29,7 @@ GROUPS = {
         "permissions",
         "contexts",
         "voice",
+        "recordings",
         "search",
         "tools",
         "agents",

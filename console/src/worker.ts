@@ -3,6 +3,8 @@
  * It sees every request of the page and touches only those below; answers of anything but GET never come near it.
  */
 import { KEPT_LISTS } from "./state/kept_name";
+import { all } from "./state/letter_store";
+import { isUrgent, sendAll } from "./state/sending";
 
 /** The program's files, and what stands for this build of it; build.mjs fills both in. */
 declare const FILES: string[];
@@ -15,11 +17,15 @@ interface RequestEvent extends LaterEvent {
   readonly request: Request;
   respondWith(answer: Promise<Response>): void;
 }
+interface SyncEvent extends LaterEvent {
+  readonly tag: string;
+}
 interface Worker {
   skipWaiting(): Promise<void>;
   clients: { claim(): Promise<void> };
   addEventListener(type: "install" | "activate", listener: (event: LaterEvent) => void): void;
   addEventListener(type: "fetch", listener: (event: RequestEvent) => void): void;
+  addEventListener(type: "sync", listener: (event: SyncEvent) => void): void;
   addEventListener(type: "message", listener: (event: MessageEvent<unknown> & LaterEvent) => void): void;
 }
 
@@ -58,6 +64,17 @@ worker.addEventListener("activate", (event) => {
   };
   event.waitUntil(clean());
 });
+
+// The connection is back while no page may be open: what waits on this device is sent. An error has the browser try again later.
+worker.addEventListener("sync", (event) => {
+  if (event.tag === "outbox") event.waitUntil(sendWaiting());
+});
+
+async function sendWaiting(): Promise<void> {
+  if (!(await all()).some(isUrgent)) return;
+  // Why it was refused stands in the answer, which a page explains in the language of its reader when it sends it again.
+  await sendAll((error) => (error instanceof Error ? error.message : ""));
+}
 
 /** Grows when somebody signs out: what was asked for before is not kept. */
 let reign = 0;

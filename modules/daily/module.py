@@ -1,5 +1,6 @@
 """Daily: a journal in plain files, one for each day."""
 
+import asyncio
 from typing import Any
 
 from daily.assets import AssetRoutes
@@ -10,6 +11,7 @@ from daily.journal.mentions import Linker
 from daily.journal.names import ROOT
 from daily.journal.routes import EntryRoutes
 from daily.journal.service import Journal
+from daily.recordings import INCOMING, RecordingRoutes
 from daily.reflections import ReflectionRoutes
 from daily.sync.routes import SyncRoutes
 from daily.sync.service import Sync
@@ -20,7 +22,7 @@ from parachute.core import Module, NotFound, Preview, event, mcp_tool
 _FOUND = 50
 
 
-class DailyModule(EntryRoutes, AssetRoutes, ReflectionRoutes, ConversationRoutes, SyncRoutes, Module):
+class DailyModule(EntryRoutes, AssetRoutes, RecordingRoutes, ReflectionRoutes, ConversationRoutes, SyncRoutes, Module):
     """The journal; with Brain, entries know what they are about, and without it nothing is missing."""
 
     name = "daily"
@@ -34,6 +36,8 @@ class DailyModule(EntryRoutes, AssetRoutes, ReflectionRoutes, ConversationRoutes
     def __init__(self) -> None:
         self.versions = Versions(self.core.data)
         self.uploading: set[str] = set()
+        self.pieces = self.core.files.pieces(INCOMING)
+        self.taking = asyncio.Lock()
         self.journal = Journal(self.core, self.new_para_id, self.versions.keep)
         self.linker = Linker(self.core, self.journal, lambda: self.get_interface("BrainInterface"))
         self.journal.reconciler.edited = self.linker.edited

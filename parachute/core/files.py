@@ -16,6 +16,7 @@ from parachute.base.disk_errors import disk_error
 from parachute.base.errors import InvalidInput, NotAllowed, NotFound, Unavailable
 from parachute.base.folders import Folder, TooMany
 from parachute.base.open_in_thread import open_in_thread
+from parachute.base.pieces import Pieces
 from parachute.base.replacing import Replacement
 from parachute.core.patterns import Pattern, matches_any, parts_of
 
@@ -98,6 +99,11 @@ class Files:
             replacement.abandon()
             raise
         return size
+
+    def pieces(self, folder: str) -> Pieces:
+        """Contents that arrive in pieces, in a folder of their own, until `rename` gives each its place; error: NotAllowed."""
+        parts = self._allowed(f"{folder}/content", self._write, "write")[:-1]
+        return Pieces(lambda: self._opened_folder(parts))
 
     async def read_stream(self, path: str, start: int = 0, length: int | None = None) -> AsyncIterator[bytes]:
         """A file of any size in pieces, or `length` bytes of it from `start` on; errors: NotFound, NotAllowed, InvalidInput."""
@@ -289,6 +295,10 @@ class Files:
                     yield entry.name, status
             elif stat.S_ISREG(status.st_mode) and may_read(entry.name):
                 yield entry.name, status
+
+    def _opened_folder(self, parts: tuple[str, ...]) -> Folder:
+        with said(parts), Folder.open(self._vault) as vault:
+            return vault.folder("/".join(parts), make=True, mode=0o777)
 
     @contextmanager
     def _folder(self, parts: tuple[str, ...], make: bool = False) -> Iterator[Folder]:

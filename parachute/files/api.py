@@ -13,7 +13,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from parachute.base.answers import Answer
 from parachute.base.errors import ParachuteError
+from parachute.base.pieces import Announced
 from parachute.base.services import provided
+from parachute.files.arriving import Arrived, ArrivingFiles
 from parachute.files.download import Download
 from parachute.files.models import ChangedPlace, DeviceChange, Expected, Listing, TextFile, UndoneChange, WrittenFile
 from parachute.files.progress import NotRead
@@ -28,7 +30,11 @@ router = APIRouter(prefix="/api", tags=["files"])
 
 FilesDependency = Annotated[VaultFiles, Depends(provided(VaultFiles))]
 SearchDependency = Annotated[FileSearch, Depends(provided(FileSearch))]
+ArrivingDependency = Annotated[ArrivingFiles, Depends(provided(ArrivingFiles))]
 Path = Annotated[str, Field(min_length=1, max_length=4096)]
+Key = Annotated[str, Field(max_length=100)]
+Hash = Annotated[str, Field(max_length=100)]
+Size = Annotated[int, Query(ge=0, le=1 << 40)]
 IfMatch = Annotated[str | None, Header(max_length=1000)]
 IfNoneMatch = Annotated[str | None, Header(max_length=100)]
 
@@ -150,6 +156,29 @@ async def upload_file(
     except ParachuteError:
         if size is None or size <= _DRAINED:
             await incoming.drain()
+        raise
+    return Response(msgspec.json.encode(done), media_type="application/json")
+
+
+@router.get("/files/pieces/{key}")
+async def find_arriving(service: ArrivingDependency, key: Key, path: Path, size: Size, sha256: Hash) -> Arrived:
+    """Say how much of a file that is sent in pieces is here (`offset`), and its `path` once all of it is, with this SHA-256."""
+    return await service.find(path, Announced.read(key, size, sha256))
+
+
+@router.put("/files/pieces/{key}", response_model=Arrived)
+async def add_piece(
+    request: Request, service: ArrivingDependency, key: Key, path: Path, size: Size, sha256: Hash, offset: Size
+) -> Response:
+    """Add the body, of up to 1 MiB, at the `offset` of a new file; 409 for another offset than `GET` gives. The last one makes the file."""
+    incoming = Incoming(request.receive, has_body=True)
+    try:
+        announced = Announced.read(key, size, sha256)
+        done = await service.add(path, announced, offset, incoming.chunks(), await acting(request))
+    except Gone:
+        return Response(status_code=400)
+    except ParachuteError:
+        await incoming.drain()
         raise
     return Response(msgspec.json.encode(done), media_type="application/json")
 

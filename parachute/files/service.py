@@ -12,6 +12,7 @@ from msgspec.structs import asdict
 from parachute.base.errors import InvalidInput, NotFound
 from parachute.base.folders import Folder
 from parachute.base.open_in_thread import open_in_thread
+from parachute.changes.blobs import Staged
 from parachute.changes.reading import Shown, written
 from parachute.changes.service import Changes
 from parachute.config.settings.groups.agents import ChangesSettings
@@ -110,12 +111,21 @@ class VaultFiles:
         await asyncio.to_thread(self._check, parts, expected)
         content = await self._uploads.receive(chunks, announced)
         try:
-            plan = planning.writing(parts, content, expected, self._keep)
-            number = await self._make("write", "/".join(parts), plan, caller)
-            state = await asyncio.to_thread(self._state, parts)
+            return await self.adopt(path, content, expected, caller)
         finally:
             content.drop()
+
+    async def adopt(self, path: str, content: Staged, expected: Expected, caller: Caller) -> WrittenFile:
+        """Make a file of a content that is here; see `upload`."""
+        parts = vault_path(path, Access.WRITE)
+        plan = planning.writing(parts, content, expected, self._keep)
+        number = await self._make("write", "/".join(parts), plan, caller)
+        state = await asyncio.to_thread(self._state, parts)
         return WrittenFile(**asdict(state), change=number)
+
+    def check_writable(self, path: str) -> None:
+        """Refuse a path that a device may not write; errors: NotAllowed, InvalidInput."""
+        vault_path(path, Access.WRITE)
 
     async def make_folder(self, path: str, caller: Caller) -> int | None:
         """Make a folder, and those above it; the number of the change, None if it was there."""

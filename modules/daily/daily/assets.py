@@ -62,9 +62,7 @@ class AssetRoutes:
 
     async def _free(self, folder: str, name: str) -> str:
         """A path that nothing has yet, and no other upload gets; error: InvalidInput for a name that cannot be."""
-        plain = PurePosixPath(_UNWANTED.sub("_", name.replace("/", "_"))[-100:].lstrip(".")).name
-        if not plain.strip("._"):
-            raise InvalidInput(f"name: {name[:80]!r} is no name of a file.", key="invalid_name")
+        plain = plain_name(name)
         vault_path(f"assets/{plain}")
         place, path = f"{folder}/{plain}", PurePosixPath(plain)
         taken = await self.core.files.exists(place)
@@ -72,6 +70,14 @@ class AssetRoutes:
             place = f"{folder}/{path.stem}-{secrets.token_hex(6)}{path.suffix}"
         self.uploading.add(place)
         return place
+
+
+def plain_name(name: str) -> str:
+    """The name that a file gets; error: InvalidInput for one that cannot be."""
+    plain = PurePosixPath(_UNWANTED.sub("_", name.replace("/", "_"))[-100:].lstrip(".")).name
+    if not plain.strip("._"):
+        raise InvalidInput(f"name: {name[:80]!r} is no name of a file.", key="invalid_name")
+    return plain
 
 
 def _part(wanted: "re.Match[str]", size: int) -> tuple[int, int] | None:

@@ -1,5 +1,6 @@
 """The wing `files`: the vault for the owner's devices."""
 
+from parachute.files.arriving import ArrivingFiles
 from parachute.files.search import FileSearch
 from parachute.files.service import VaultFiles
 from parachute.server.composition.chat import ChatServices
@@ -16,11 +17,12 @@ async def build_files(
     llm: ModelServices,
     chat: ChatServices,
     lifecycle: Lifecycle,
-) -> tuple[VaultFiles, FileSearch]:
+) -> tuple[VaultFiles, ArrivingFiles, FileSearch]:
     """Build what reads, writes and searches the vault for devices."""
     files = VaultFiles(
         storage.vault, installation.settings.changes, chat.changes, chat.agents.origins.moved, storage.audit
     )
     kept = installation.home.documents
     search = FileSearch(storage.vault, llm.meaning, events.file_watcher, kept, installation.clock)
-    return await lifecycle.start(files), await lifecycle.start(search)
+    arriving = ArrivingFiles(storage.vault, files)
+    return await lifecycle.start(files), arriving, await lifecycle.start(search)

@@ -12,6 +12,7 @@ from parachute.base.services import ServiceRegistry
 from parachute.chat.runs.active import ActiveRuns
 from parachute.chat.runs.run import PersonsAgent
 from parachute.chat.sessions.models import AppListener
+from parachute.files.arriving import ArrivingFiles
 from parachute.files.search import FileSearch
 from parachute.files.service import VaultFiles
 from parachute.modules.registry.models import RunningModules
@@ -74,7 +75,7 @@ class _Above(Struct, frozen=True, kw_only=True):
 
     automation: AutomationServices
     connectors: ConnectorServices
-    files: tuple[VaultFiles, FileSearch]
+    files: tuple[VaultFiles, ArrivingFiles, FileSearch]
     ops: OpsServices
     switch: KillSwitchService
 

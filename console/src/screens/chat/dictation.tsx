@@ -1,18 +1,20 @@
 /** Saying a message instead of typing it: the recording is kept among the files, and its text comes into the field. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { upload } from "~/api/client";
+import { api } from "~/api/client";
 import { Button, LinkButton } from "~/components/button";
 import { ask, Dialog } from "~/components/dialog";
 import { Progress } from "~/components/layout";
-import { Unsent } from "~/components/unsent";
-import { type Letter, remove, soundOf } from "~/state/letters";
-import { arrived } from "~/state/outbox";
+import { Room, Unsent } from "~/components/unsent";
+import { find, type Letter, put, remove, soundOf } from "~/state/letters";
+import { prepare } from "~/state/outbox";
+import { sendPieces } from "~/state/pieces";
 import { canRecord, record, type Recorder } from "~/state/recording";
 import { useResource } from "~/state/resource";
 import { to } from "~/state/router";
 import { may } from "~/state/session";
 import { attempt, toast } from "~/state/toasts";
 import { askFor, cancel, finished, voiceStatus } from "~/state/voice";
+import { explain } from "~/text/errors";
 import { said } from "~/text/server_sentences";
 import { t } from "./composer_texts";
 
@@ -29,12 +31,25 @@ export function Dictation({ onText }: { onText: (text: string) => void }) {
   // Whoever leaves in the middle of a recording is not listened to any more.
   const open = useRef(recorder);
   open.current = recorder;
-  useEffect(() => () => void open.current?.stop(), []);
+  useEffect(() => {
+    void prepare();
+    return () => void open.current?.stop();
+  }, []);
   if (!isAllowed || !status.value) return null;
   if (!canRecord()) return <Absent reason={t("no_microphone")} setting="tls" />;
   if (!status.value.ready) return <Absent reason={status.value.kind === "none" ? t("no_voice") : (status.value.problem ? said(status.value.problem.message) : t("no_voice"))} setting="voice" />;
 
-  const listen = () => attempt(async () => setRecorder(await record({ kind: "dictation", date: "" })));
+  const listen = () =>
+    attempt(async () => {
+      const begun = await record({ kind: "dictation", date: "" });
+      setRecorder(begun);
+      void begun.brokenOff.then(async ({ message }) => {
+        if (open.current !== begun) return;
+        setRecorder(undefined);
+        await begun.stop().catch(() => undefined);
+        if (message) toast(message, { isError: true });
+      });
+    });
   const finish = () =>
     attempt(async () => {
       const stopped = recorder?.stop();
@@ -44,10 +59,8 @@ export function Dictation({ onText }: { onText: (text: string) => void }) {
   const transcribe = (letter: Letter) =>
     attempt(async () => {
       try {
-        const data = await soundOf(letter);
-        const path = `${FOLDER}/${letter.at.replace(/[:.]/g, "-")}-${letter.sound?.name}`;
-        await arrived(upload("PUT", "/api/files/upload", data, { query: { path } }), data.size);
-        await remove(letter.id);
+        const path = await deliver(letter);
+        if (!path) return;
         const asked = await askFor({ path });
         setJob({ id: asked.id, progress: null });
         const done = await finished(asked.id, (progress) => setJob({ id: asked.id, progress }));
@@ -82,10 +95,32 @@ export function Dictation({ onText }: { onText: (text: string) => void }) {
   return (
     <span class="dictation">
       <span role="status">{t("listening")}</span>
+      <Room of={recorder} />
       <Button label={t("drop_recording")} icon="trash" iconOnly kind="quiet" onPress={drop} />
       <Button label={t("take_text")} icon="check" iconOnly kind="primary" onPress={finish} />
     </span>
   );
+}
+
+/** Keep a recording among the files, and forget it here once the computer has the whole; nothing where another window has done so. */
+async function deliver(letter: Letter): Promise<string | undefined> {
+  const { alone } = await prepare();
+  return alone(letter.id, async () => {
+    if (!(await find(letter.id))) return undefined;
+    const params = { key: letter.id };
+    const query = { path: `${FOLDER}/${letter.at.replace(/[:.]/g, "-")}-${letter.sound?.name}` };
+    try {
+      const path = await sendPieces(await soundOf(letter), {
+        find: (announced, signal) => api.get("/api/files/pieces/{key}", { params, query: { ...query, ...announced }, signal }),
+        add: (announced, body, signal) => api.put("/api/files/pieces/{key}", { params, query: { ...query, ...announced }, body, signal }),
+      });
+      await remove(letter.id);
+      return path;
+    } catch (error) {
+      await put({ ...letter, isHeld: false, isWaiting: true, problem: explain(error) }).catch(() => undefined);
+      throw error;
+    }
+  });
 }
 
 /** The microphone where it cannot be used: it says why, and leads to the setting. */

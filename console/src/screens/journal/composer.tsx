@@ -3,11 +3,11 @@ import type { Ref } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError } from "~/api/client";
 import { Button } from "~/components/button";
-import { clock } from "~/components/unsent";
+import { clock, Room } from "~/components/unsent";
 import { draftOf, keepDraft } from "~/state/drafts";
 import { keepAsset, newKey } from "~/state/entries";
 import { type Letter, put, remove } from "~/state/letters";
-import { deliver, later } from "~/state/outbox";
+import { deliver, later, prepare } from "~/state/outbox";
 import { canRecord, record, type Recorder } from "~/state/recording";
 import { toast } from "~/state/toasts";
 import { t } from "./texts";
@@ -70,7 +70,20 @@ export function Composer({ date, field, onWritten }: Props) {
   // Whoever leaves in the middle of a recording is not listened to any more; what was said until then waits.
   const open = useRef(recorder);
   open.current = recorder;
-  useEffect(() => () => void open.current?.stop(), []);
+  useEffect(() => {
+    void prepare();
+    return () => void open.current?.stop();
+  }, []);
+  const listen = async () => {
+    const begun = await record({ kind: "journal", date });
+    setRecorder(begun);
+    void begun.brokenOff.then(async ({ message }) => {
+      if (open.current !== begun) return;
+      setRecorder(undefined);
+      await begun.stop().catch(() => undefined);
+      if (message) toast(message, { isError: true });
+    });
+  };
   return (
     <form
       class="journal-composer"
@@ -109,7 +122,7 @@ export function Composer({ date, field, onWritten }: Props) {
           />
           <Button label={t("add_picture")} icon="image" iconOnly kind="quiet" onPress={() => chooser.current?.click()} />
           {canRecord() && (
-            <Button label={t("record")} icon="microphone" iconOnly kind="quiet" onPress={async () => setRecorder(await record({ kind: "journal", date }))} />
+            <Button label={t("record")} icon="microphone" iconOnly kind="quiet" onPress={listen} />
           )}
           <Button label={t("write")} kind="primary" disabled={!draft.trim()} onPress={sendText} />
         </div>
@@ -127,6 +140,7 @@ function Elapsed({ recorder }: { recorder: Recorder }) {
   return (
     <p class="elapsed">
       <span role="status">{t("recording_now")}</span> <span>{clock(seconds)}</span>
+      <Room of={recorder} />
     </p>
   );
 }

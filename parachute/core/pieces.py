@@ -1,0 +1,5 @@
+"""Contents that arrive in pieces, for modules."""
+
+from parachute.base.pieces import Announced, Pieces
+
+__all__ = ["Announced", "Pieces"]
