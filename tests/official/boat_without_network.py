@@ -3,6 +3,7 @@
 import json
 import socket
 import sys
+from functools import partial
 from typing import Any
 
 from playwright.sync_api import Page, expect
@@ -45,7 +46,7 @@ def main() -> None:
         assert house.command("setup", "--yes").returncode == 0
         _furnish(house)
         for question in QUESTIONS:
-            house.wait_until(lambda asked=question: _is_answered(house, asked), f"{question!r} is answered", SECONDS)
+            house.wait_until(partial(_is_answered, house, question), f"{question!r} is answered", SECONDS)
             said = house.command("search", *question.split(), "--limit", "20").stdout
             assert "offer.pdf, page 3" in said, said
             assert "letter.docx, page 2" in said, said

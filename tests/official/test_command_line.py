@@ -47,8 +47,8 @@ def test_set_up_write_and_find(house: ModuleComputer) -> None:
     assert (today["id"], today["title"], today["content"]) == (identifier, "Afternoon", "Tea with Kevin.")
     assert "Afternoon" in shown[0]
     assert shown[1] == "Tea with Kevin."
-    assert value(house, "daily", "search", "tea")[0]["id"] == identifier
-    (person,) = value(house, "brain", "search", "advisor")
+    assert value(house, "daily", "search", "tea")["entries"][0]["id"] == identifier
+    (person,) = value(house, "brain", "search", "advisor")["results"]
     assert said(house, "brain", "resolve", "kevin") == f"{person['para_id']}  Kevin\n"
     assert "Brain/entities/people/kevin.md" in said(house, "brain", "search", "kevin")
     unknown = house.command("brain", "resolve", "Ottilie")
