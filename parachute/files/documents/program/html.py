@@ -10,7 +10,7 @@ from parachute.files.documents.program.text import PARAGRAPH, Text
 _LARGEST = 8 << 20
 _HIDDEN = ("script", "style", "template", "svg")
 _INLINE = frozenset(
-    (
+    (  # noqa: SIM905 - a list would take forty lines
         "a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label mark nobr q rp rt ruby s samp "
         "small span strike strong sub sup time tt u var wbr img"
     ).split()
