@@ -9,7 +9,14 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from parachute.sandbox.engines.bubblewrap import ISOLATION, interpreter, kernel_files, memory_folder, system_files
+from parachute.sandbox.engines.bubblewrap import (
+    ISOLATION,
+    interpreter,
+    kernel_files,
+    library_folders,
+    memory_folder,
+    system_files,
+)
 
 _LIBRARIES = "/opt/parachute/lib"
 _PACKAGES = ("parachute", "pypdfium2", "pypdfium2_raw", "pypdfium2_cfg")
@@ -41,7 +48,7 @@ def environment() -> dict[str, str]:
 
 
 def _confined() -> tuple[str, ...]:
-    found = _library_folders()
+    found = library_folders(_PACKAGES)
     program = shutil.which("bwrap")
     if program is None:
         places = dict.fromkeys(str(Path(folder).parent) for folder in found.values())
@@ -64,15 +71,6 @@ def _start(places: list[str]) -> str:
         f"import sys; sys.path += {places!r}; import runpy; "
         "sys.argv = sys.argv[1:]; runpy.run_module(sys.argv[0], run_name='__main__', alter_sys=False)"
     )
-
-
-def _library_folders() -> dict[str, str]:
-    found: dict[str, str] = {}
-    for name in _PACKAGES:
-        specification = find_spec(name)
-        if specification and specification.submodule_search_locations:
-            found[name] = specification.submodule_search_locations[0]
-    return found
 
 
 def _search_path() -> str:
