@@ -44,8 +44,9 @@ class Indexing:
         self._refreshing: asyncio.Task[None] | None = None
         self._reading: asyncio.Task[None] | None = None
         self._marks = texts.Marks()
-        self._waiting: dict[str, str] = {}
         self._unreadable: dict[str, str] = {}
+        self.waiting: dict[str, str] = {}
+        """Marks of the documents that are still to be read, by their paths in the order in which they are."""
         self.looked = 0.0
         """The time of the last look at the vault, 0 before the first."""
 
@@ -58,7 +59,7 @@ class Indexing:
     def progress(self) -> Progress:
         """The state of reading."""
         total = len(self._marks.texts) + len(self._marks.documents)
-        return Progress(total - len(self._waiting), total, self._marks.left_out, self._unreadable)
+        return Progress(total - len(self.waiting), total, self._marks.left_out, self._unreadable)
 
     async def start(self) -> None:
         """Read by the side where meanings are known, which takes a while; else not before somebody searches."""
@@ -73,7 +74,7 @@ class Indexing:
             if task is not None:
                 task.cancel()
                 await asyncio.gather(task, return_exceptions=True)
-        await self._documents.close()
+        await self._documents.store.close()
 
     def refresh(self) -> "asyncio.Task[None]":
         """Give what has changed, once at a time."""
@@ -118,13 +119,15 @@ class Indexing:
                 if missing:
                     await self._quiet()
             self.looked = self._clock.elapsed()
-        if self._waiting and self.reading() is None:
+        if self.waiting and self.reading() is None:
             self._reading = asyncio.create_task(self._read_documents(), name="documents of the vault")
 
     async def _looked_through(self) -> tuple[texts.Marks, dict[str, str]]:
         """The files of the vault, and the keys with marks that the index should have of it."""
         found = await asyncio.to_thread(texts.marks, self._root)
-        known = await self._documents.known() if found.documents or self._marks.documents or not self.looked else {}
+        known = (
+            await self._documents.store.known() if found.documents or self._marks.documents or not self.looked else {}
+        )
         wanted, waiting, unreadable = dict(found.texts), {}, {}
         for path, mark in found.documents.items():
             document = known.pop(path, None)
@@ -135,10 +138,10 @@ class Indexing:
             if document.reason and not is_picture(path):
                 unreadable[path] = document.reason
         if known and not found.problem:
-            await self._documents.forget(known)
+            await self._documents.store.forget(known)
         self._marks, self._unreadable = found, unreadable
         newest = sorted(waiting.items(), key=lambda each: texts.changed_at(each[1]), reverse=True)
-        self._waiting = dict(newest)
+        self.waiting = dict(newest)
         return found, wanted
 
     async def _read(self, keys: Sequence[str], documents: Mapping[str, str]) -> tuple[dict[str, str], Sequence[str]]:
@@ -162,8 +165,8 @@ class Indexing:
 
     async def _read_documents(self) -> None:
         """Read what waits, the newest first; what comes meanwhile is read in its turn."""
-        while self._waiting:
-            path, mark = next(iter(self._waiting.items()))
+        while self.waiting:
+            path, mark = next(iter(self.waiting.items()))
             await self._quiet()
             try:
                 text, reason = await self._documents.read(path)
@@ -175,5 +178,5 @@ class Indexing:
                 return  # the next look at the vault begins again
             if reason and not is_picture(path):
                 self._unreadable[path] = reason
-            if self._waiting.get(path) == mark:
-                del self._waiting[path]
+            if self.waiting.get(path) == mark:
+                del self.waiting[path]

@@ -23,7 +23,6 @@ from parachute.files.documents.service import Documents
 from parachute.files.indexing import Indexing
 from parachute.files.models import modified_text
 from parachute.files.places import place_of
-from parachute.files.progress import Progress
 from parachute.llm.meaning.full_text import FILES, Hit
 from parachute.llm.meaning.service import MeaningIndex
 
@@ -61,20 +60,7 @@ class FileSearch:
         self._root = vault.root.resolve()
         self._meaning = meaning
         self._documents = Documents(self._root, folder)
-        self._indexing = Indexing(self._root, meaning, self._documents, watcher, clock)
-
-    async def start(self) -> None:
-        """Read by the side where meanings are known."""
-        await self._indexing.start()
-
-    async def close(self) -> None:
-        """End reading; it goes on where it was."""
-        await self._indexing.close()
-
-    @property
-    def progress(self) -> Progress:
-        """The state of reading."""
-        return self._indexing.progress
+        self.indexing = Indexing(self._root, meaning, self._documents, watcher, clock)
 
     async def search(self, question: str, limit: int) -> tuple[list[FoundFile], str | None]:
         """Files with the words, and others that mean the same, the best first; and why some may be absent, as a sentence.
@@ -95,12 +81,12 @@ class FileSearch:
                 )
         words = {_path(hit) for hit in hits}
         both = merged(hits, near, limit, _path, _is_sure)
-        of_documents = {path: await self._documents.text(path) for path in map(_path, both) if kind_of(path)}
+        of_documents = {path: await self._documents.store.text(path) for path in map(_path, both) if kind_of(path)}
         return await asyncio.to_thread(self._shown, both, words, of_documents), problem
 
     async def _refreshed(self) -> str | None:
         """Give what has changed, as long as a person waits; why some texts may be absent."""
-        indexing, first = self._indexing, not self._indexing.looked
+        indexing, first = self.indexing, not self.indexing.looked
         if first or self._clock.elapsed() - indexing.looked > _FRESH_SECONDS:
             try:
                 async with self._clock.timeout(_FIRST_WAIT_SECONDS if first else _WAIT_SECONDS):
@@ -112,7 +98,7 @@ class FileSearch:
                 if not indexing.looked:
                     return "Indexing is not finished; search again in a moment."
         done = indexing.progress
-        if done.read < done.total and not indexing.problem:
+        if indexing.waiting and not indexing.problem:
             return f"{done.read:,} of {done.total:,} files were read; the others are found later."
         return indexing.problem
 

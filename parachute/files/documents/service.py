@@ -22,23 +22,7 @@ class Documents:
 
     def __init__(self, root: Path, folder: Path) -> None:
         self._root = root
-        self._store = DocumentStore(folder)
-
-    async def close(self) -> None:
-        """Close the store."""
-        await self._store.close()
-
-    async def known(self) -> dict[str, Document]:
-        """Return what was read, by the paths of the files."""
-        return await self._store.known()
-
-    async def forget(self, paths: Iterable[str]) -> None:
-        """Forget files that are gone."""
-        await self._store.forget(paths)
-
-    async def text(self, path: str) -> str:
-        """Return all text of a file."""
-        return await self._store.text(path)
+        self.store = DocumentStore(folder)
 
     async def parts(self, keys: Iterable[str]) -> dict[str, str]:
         """Return pieces of texts by their keys."""
@@ -48,7 +32,7 @@ class Documents:
             path, number = divided(key)
             of_files.setdefault(path, []).append(number)
         for path, numbers in of_files.items():
-            own = list(pieces(await self._store.text(path)))
+            own = list(pieces(await self.store.text(path)))
             found |= {key_of(path, number): own[number] for number in numbers if number < len(own)}
         return found
 
@@ -67,7 +51,7 @@ class Documents:
     async def keep(self, path: str, mark: str, text: str, reason: str | None) -> dict[str, str]:
         """Keep what was read; the pieces by their keys."""
         own = list(pieces(text))
-        await self._store.write(path, Document(mark, len(own), reason), text)
+        await self.store.write(path, Document(mark, len(own), reason), text)
         return {key_of(path, number): piece for number, piece in enumerate(own)}
 
     def _opened(self, path: str) -> BinaryIO:

@@ -8,11 +8,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from parachute.base.database import Database
+from parachute.base.database import Database, suspicion
 from parachute.base.errors import Unavailable
-from parachute.base.files import private_folder
-
-_SUFFIXES = ("", "-wal", "-shm", ".suspect")
+from parachute.base.files import private_folder, remove_database
 
 
 def m0001_documents(connection: sqlite3.Connection) -> None:
@@ -75,11 +73,8 @@ class DocumentStore:
                 try:
                     await database.open()
                 except Unavailable:
-                    await asyncio.to_thread(self._remove)
+                    await asyncio.to_thread(remove_database, self._file)
+                    await asyncio.to_thread(suspicion(self._file).unlink, missing_ok=True)
                     await database.open()
                 self._database = database
         return self._database
-
-    def _remove(self) -> None:
-        for suffix in _SUFFIXES:
-            self._file.with_name(self._file.name + suffix).unlink(missing_ok=True)

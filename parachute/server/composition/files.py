@@ -23,4 +23,6 @@ async def build_files(
     )
     kept = installation.home.documents
     search = FileSearch(storage.vault, llm.meaning, events.file_watcher, kept, installation.clock)
-    return await lifecycle.start(files), await lifecycle.start(search)
+    await lifecycle.start(files)
+    await lifecycle.start(search.indexing)
+    return files, search
