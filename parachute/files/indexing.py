@@ -47,13 +47,14 @@ class Indexing:
         self._unreadable: dict[str, str] = {}
         self.waiting: dict[str, str] = {}
         """Marks of the documents that are still to be read, by their paths in the order in which they are."""
+        self._failed: str | None = None
         self.looked = 0.0
         """The time of the last look at the vault, 0 before the first."""
 
     @property
     def problem(self) -> str | None:
         """The reason why some files are not among those that are searched."""
-        return self._marks.problem
+        return self._marks.problem or self._failed
 
     @property
     def progress(self) -> Progress:
@@ -165,6 +166,7 @@ class Indexing:
 
     async def _read_documents(self) -> None:
         """Read what waits, the newest first; what comes meanwhile is read in its turn."""
+        self._failed = None
         while self.waiting:
             path, mark = next(iter(self.waiting.items()))
             await self._quiet()
@@ -175,6 +177,7 @@ class Indexing:
                     await self._meaning.put_marked(FILES, given, dict.fromkeys(given, mark))
             except (ParachuteError, OSError) as error:
                 log.warning("The documents of the vault are not read: %s", error)
+                self._failed = error.message if isinstance(error, ParachuteError) else None
                 return  # the next look at the vault begins again
             if reason and not is_picture(path):
                 self._unreadable[path] = reason
