@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
@@ -126,13 +126,15 @@ def _offset(text: str, shown: str, before: int) -> int:
     return place if stored is text else len(readable(stored[:place]))
 
 
-def missing(store: Store, collection: str, marks: Mapping[str, str], limit: int) -> list[str]:
-    """Keys whose texts are not there as these marks say; texts without a mark here are forgotten."""
+def missing(
+    store: Store, collection: str, marks: Mapping[str, str], limit: int, gone: Iterable[str] | None = None
+) -> list[str]:
+    """Keys whose texts are not there as these marks say; texts that are `gone` are forgotten, by default those without a mark."""
     with store.connection as connection:
         connection.execute("BEGIN IMMEDIATE")
         connection.execute(
-            "DELETE FROM texts WHERE collection = ? AND key NOT IN (SELECT key FROM json_each(?))",
-            (collection, json.dumps(dict.fromkeys(marks, 0))),
+            "DELETE FROM texts WHERE collection = ? AND (key IN (SELECT key FROM json_each(?))) = ?",
+            (collection, json.dumps(dict.fromkeys(marks if gone is None else gone, 0)), gone is not None),
         )
         rows = connection.execute(
             "SELECT texts.key, marks.mark FROM texts JOIN marks ON marks.text = texts.number WHERE texts.collection = ?",

@@ -65,3 +65,13 @@ def test_hits_have_the_place_of_their_words(tmp_path: Path) -> None:
         assert (hit.key, hit.offset) == ("name.md", 0)
         (hit,) = full_text.search(store, "files", "灯塔", 5)
         assert texts[hit.key].count("\n", 0, hit.offset) == 1
+
+
+def test_what_is_not_gone_is_kept(tmp_path: Path) -> None:
+    with closing(Store.open(tmp_path / "index.db")) as store:
+        full_text.prepare(store)
+        store.put("files", {"a.md": "one", "b.md": "one", "c.md": "one"}, ())
+        assert full_text.missing(store, "files", {"d.md": "1"}, 5, ["b.md"]) == ["d.md"]
+        assert {hit.key for hit in full_text.search(store, "files", "one", 5)} == {"a.md", "c.md"}
+        full_text.missing(store, "files", {"a.md": "1"}, 5)
+        assert {hit.key for hit in full_text.search(store, "files", "one", 5)} == {"a.md"}
