@@ -160,3 +160,41 @@ async def test_pictures_that_nobody_reads_are_counted(
     search = make_search()
     await _found(clock, search, "a")
     assert NotRead.of(search.indexing.progress).pictures == 2
+
+
+async def test_changed_document_is_found_by_what_it_said_until_it_is_read(
+    make_meaning: MakeMeaning, make_search: MakeSearch, vault: Vault, clock: ManualClock
+) -> None:
+    _write(vault, "a.docx", writing.docx([["treasure"]]))
+    chats: list[str] = []
+    search = make_search(make_meaning(chats, enabled=False))
+    assert len(await _found(clock, search, "treasure")) == 1
+    chats.append("one")
+    _write(vault, "a.docx", writing.docx([["island"]]))
+    _write(vault, "pirates.docx", writing.docx([["island"]]))
+    assert [each.path for each in await _found(clock, search, "treasure")] == ["a.docx"]
+    assert [each.path for each in await _found(clock, search, "pirates")] == ["pirates.docx"]
+    chats.clear()
+    await clock.advance(2)
+    await _all_read(search)
+    assert len(await _found(clock, search, "island")) == 2
+    assert await _found(clock, search, "treasure") == []
+
+
+async def test_what_could_not_be_opened_is_tried_again(
+    make_meaning: MakeMeaning, make_search: MakeSearch, vault: Vault, clock: ManualClock, tmp_path: Path
+) -> None:
+    file = _write(vault, "a.docx", writing.docx([["treasure"]]))
+    chats = ["one"]
+    search = make_search(make_meaning(chats, enabled=False))
+    await search.indexing.refresh()
+    file.rename(tmp_path / "a.docx")
+    chats.clear()
+    await clock.advance(2)
+    await _all_read(search)
+    assert search.indexing.progress.unreadable == {"a.docx": "gone"}
+    (tmp_path / "a.docx").rename(file)
+    await _found(clock, search, "treasure")
+    await _all_read(search)
+    assert len(await _found(clock, search, "treasure")) == 1
+    assert search.indexing.progress.unreadable == {}

@@ -14,7 +14,8 @@ from parachute.files.documents.store import Document, DocumentStore
 from parachute.security.permissions.models import Access
 from parachute.security.permissions.vault_files import vault_path
 
-_GONE = "gone"
+GONE = "gone"
+"""The reason of a file that cannot be opened now, which says nothing of it: it is tried again."""
 
 
 class Documents:
@@ -41,17 +42,19 @@ class Documents:
         try:
             file = await asyncio.to_thread(self._opened, path)
         except (OSError, ParachuteError):
-            return "", _GONE
+            return "", GONE
         with file:
             try:
                 return await reading.read(file, kind_of(path) or ""), None
             except reading.NotRead as error:
                 return "", error.reason
+            except OSError:
+                return "", GONE
 
     async def keep(self, path: str, mark: str, text: str, reason: str | None) -> dict[str, str]:
         """Keep what was read; the pieces by their keys."""
         own = list(pieces(text))
-        await self.store.write(path, Document(mark, len(own), reason), text)
+        await self.store.write(path, Document(mark, len(own), reason, len(text)), text)
         return {key_of(path, number): piece for number, piece in enumerate(own)}
 
     def _opened(self, path: str) -> BinaryIO:
