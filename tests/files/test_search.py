@@ -7,6 +7,7 @@ import pytest
 
 from parachute.base.errors import InvalidInput
 from parachute.config.vault.service import Vault
+from parachute.events.file_watcher.service import Listener, VaultWatcher
 from parachute.files.search import FileSearch
 from tests.files.conftest import MakeMeaning, MakeSearch
 from tests.llm.meaning.activator import IndexProcess
@@ -135,3 +136,39 @@ async def test_texts_are_read_while_nobody_chats(
     clock.move(2)
     await until(lambda: meaning.progress, "it is read afterwards")
     assert await _found(clock, search, "boats") == ["a.md"]
+
+
+class TellingWatcher(VaultWatcher):
+    """A watcher that a test lets tell."""
+
+    def listen(self, listener: Listener, *, is_needed: bool = True) -> None:
+        """Keep the listener."""
+        self.tell = listener
+
+
+async def test_what_is_told_to_have_changed_is_found_at_once(make_search: MakeSearch, vault: Vault) -> None:
+    watcher = TellingWatcher(vault.root)
+    search = make_search(watcher=watcher)
+    await search.indexing.start()
+    assert await search.search("ships", 10) == ([], None)
+    _write(vault, "a.md", "ships")
+    await watcher.tell(frozenset(["a.md"]))
+    ((found,), _) = await search.search("ships", 10)
+    assert found.path == "a.md"
+    assert not search.indexing.has_changed
+
+
+async def test_snippet_is_without_front_matter_and_ids(
+    make_meaning: MakeMeaning, make_search: MakeSearch, vault: Vault, clock: ManualClock
+) -> None:
+    _write(
+        vault, "a.md", "---\ncreated: 13:02\n---\n\n# para:daily:abcdefghijkl 12:54\n\nThree ships in the harbour.\n"
+    )
+    meaning = make_meaning()
+    search = make_search(meaning)
+    assert await _found(clock, search, "ships") == ["a.md"]
+    await until(lambda: meaning.progress and not meaning.waiting, "everything is read")
+    for question, found_by in (("boats", "meaning"), ("three ships", "words")):
+        ((found,), _) = await search.search(question, 10)
+        assert (found.found_by, "para:" in found.snippet) == (found_by, False)
+        assert found.snippet.endswith("12:54 Three ships in the harbour.")
