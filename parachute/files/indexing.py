@@ -36,11 +36,18 @@ class Indexing:
     """Looks through the vault, and remembers what is still to be read; the index alone remembers what it has."""
 
     def __init__(
-        self, root: Path, meaning: MeaningIndex, documents: Documents, watcher: VaultWatcher, clock: Clock
+        self,
+        root: Path,
+        meaning: MeaningIndex,
+        documents: Documents,
+        watcher: VaultWatcher,
+        clock: Clock,
+        pictures: bool,
     ) -> None:
         self._root = root
         self._meaning = meaning
         self._documents = documents
+        self._pictures = pictures
         self._watcher = watcher
         self._clock = clock
         self._changed = asyncio.Event()
@@ -142,7 +149,9 @@ class Indexing:
         now = self._clock.elapsed()
         self._tried = {path: at for path, at in self._tried.items() if now - at < _LATELY_SECONDS}
         nanoseconds = int(self._clock.now().timestamp() * 1e9)
-        found = await look(self._root, self._documents.store, self._marks, self._tried, nanoseconds)
+        found = await look(
+            self._root, self._documents.store, self._marks, self._tried, nanoseconds, pictures=self._pictures
+        )
         # What could not be opened is not kept, and remains said until it is tried again.
         refused = {path: reason for path, reason in self._unreadable.items() if path in found.waiting}
         self._marks, self._unreadable = found.marks, refused | found.unreadable

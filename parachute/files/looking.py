@@ -36,12 +36,14 @@ class Look(Struct, frozen=True):
     """So many keys fit into an answer."""
 
 
-async def look(root: Path, store: DocumentStore, before: texts.Marks, lately: Container[str], now: int) -> Look:
+async def look(
+    root: Path, store: DocumentStore, before: texts.Marks, lately: Container[str], now: int, *, pictures: bool = True
+) -> Look:
     """Look through the vault, and forget documents that are gone; those read `lately` wait for the others.
 
     Errors: OSError without a vault, Unavailable.
     """
-    found = await asyncio.to_thread(texts.marks, root)
+    found = await asyncio.to_thread(texts.marks, root, pictures=pictures)
     known = await store.known()
     unmet = known.keys() - found.documents.keys()
     if found.problem:
@@ -70,7 +72,7 @@ def _compared(
 
     def turn(item: tuple[str, str]) -> tuple[bool, bool, int]:
         path, mark = item
-        return path in lately, is_picture(path), -min(texts.changed_at(mark), now)
+        return is_picture(path), path in lately, -min(texts.changed_at(mark), now)
 
     # Names of any length are for their writer to choose: the shortest go first.
     asked = {key: wanted[key] for key in _bounded(sorted(wanted, key=len), _LARGEST_QUESTION)}

@@ -55,14 +55,21 @@ class FileSearch:
     """Searches what the index knows, after it was given what has changed."""
 
     def __init__(
-        self, vault: Vault, meaning: MeaningIndex, watcher: VaultWatcher, folder: Path, clock: Clock = SYSTEM
+        self,
+        vault: Vault,
+        meaning: MeaningIndex,
+        watcher: VaultWatcher,
+        folder: Path,
+        clock: Clock = SYSTEM,
+        *,
+        pictures: bool = True,
     ) -> None:
-        """`folder` keeps the texts of documents."""
+        """`folder` keeps the texts of documents, and of `pictures`, if they are read."""
         self._clock = clock
         self._root = vault.root.resolve()
         self._meaning = meaning
         self._documents = Documents(self._root, folder)
-        self.indexing = Indexing(self._root, meaning, self._documents, watcher, clock)
+        self.indexing = Indexing(self._root, meaning, self._documents, watcher, clock, pictures)
 
     async def search(self, question: str, limit: int) -> tuple[list[FoundFile], str | None]:
         """Files with the words, and others that mean the same, the best first; and why some may be absent, as a sentence.

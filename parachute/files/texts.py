@@ -14,7 +14,7 @@ from parachute.base.errors import ParachuteError
 from parachute.base.folders import Folder, TooMany
 from parachute.chat.contexts.discovery import is_entered
 from parachute.files.documents import confinement
-from parachute.files.documents.kinds import ENDINGS, KINDS, PICTURES, kind_of
+from parachute.files.documents.kinds import ENDINGS, KINDS, PICTURES, is_picture, kind_of
 from parachute.security.permissions.models import Access
 from parachute.security.permissions.vault_files import may_list, vault_path
 
@@ -38,8 +38,8 @@ class Marks(Struct, frozen=True):
     problem: str | None = None
 
 
-def marks(root: Path) -> Marks:
-    """The files of the vault by their paths; waits for the disk. Error: OSError without a vault."""
+def marks(root: Path, *, pictures: bool = True) -> Marks:
+    """The files of the vault by their paths, with or without its pictures; waits for the disk. Error: OSError without a vault."""
     found = Marks()
     readable = frozenset(filter(confinement.reads, {*KINDS.values(), *PICTURES.values()}))
     until = time.monotonic() + _SECONDS
@@ -48,7 +48,8 @@ def marks(root: Path) -> Marks:
         try:
             for place, _, entries in top.walk(deepest=_DEEPEST, most=_MOST_ENTRIES, unreadable=lambda *_: None):
                 for path, mark in _files(place, entries):
-                    _take(found, path, mark, readable)
+                    if pictures or not is_picture(path):
+                        _take(found, path, mark, readable)
                 entries[:] = [each for each in entries if is_entered(each.name)]
                 if len(found.texts) > _MOST_TEXTS:
                     problem = f"There are more than {_MOST_TEXTS:,} texts; not all of them are searched."

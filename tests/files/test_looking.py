@@ -61,6 +61,18 @@ async def test_what_was_read_lately_waits_for_the_others(root: Path, store: Docu
     assert list(found.waiting) == ["newer.html", "old.html", "future.html", "again.html"]
 
 
+async def test_pictures_are_read_last_or_not_at_all(
+    root: Path, store: DocumentStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "tesseract").touch(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for path, changed in (("old.html", 100), ("new.png", 300)):
+        _write(root, path, changed)
+    assert list((await _look(root, store)).waiting) == ["old.html", "new.png"]
+    without = await look(root, store, Marks(), (), _NOW, pictures=False)
+    assert (list(without.waiting), without.marks.left_out) == (["old.html"], {})
+
+
 async def test_answer_has_room_for_the_longest_keys(root: Path, store: DocumentStore) -> None:
     name = "🚢" * 60
     folder = root / name / name / name
