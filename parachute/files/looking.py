@@ -21,7 +21,7 @@ _UNREAD = ""
 
 
 class Look(Struct, frozen=True):
-    """What was found: `wanted` are the keys with marks that the index should have, `gone` those to forget, None for all others.
+    """State of the vault: `wanted` are the keys with marks that the index should have, `gone` those to forget, None for all others.
 
     `waiting` are the marks of documents that are still to be read, in the order in which they are; `letters` those that are kept.
     """

@@ -65,7 +65,7 @@ def marks(root: Path, *, pictures: bool = True) -> Marks:
 
 
 def gone(root: Path, paths: Iterable[str]) -> list[str]:
-    """Those of some paths at which no file is that may be read; waits for the disk. Error: OSError without a vault."""
+    """Find those of some paths at which no file is that may be read; waits for the disk. Error: OSError without a vault."""
     with Folder.open(root) as vault:
         return [path for path in paths if status_of(vault, path) is None]
 

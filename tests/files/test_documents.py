@@ -8,7 +8,7 @@ import pytest
 
 from parachute.config.vault.service import Vault
 from parachute.files import texts
-from parachute.files.documents.store import DocumentStore
+from parachute.files.documents.store import Document, DocumentStore
 from parachute.files.progress import NotRead
 from parachute.files.search import FileSearch, FoundFile
 from tests.files.conftest import MakeMeaning, MakeSearch
@@ -198,3 +198,18 @@ async def test_what_could_not_be_opened_is_tried_again(
     await _all_read(search)
     assert len(await _found(clock, search, "treasure")) == 1
     assert search.indexing.progress.unreadable == {}
+
+
+async def test_no_more_is_read_than_may_be_kept(
+    make_search: MakeSearch, vault: Vault, clock: ManualClock, tmp_path: Path
+) -> None:
+    status = _write(vault, "long.docx", b"x").stat()
+    mark = f"{status.st_mtime_ns}-{status.st_size}-{status.st_ino}"
+    kept = DocumentStore(tmp_path / "documents")
+    await kept.write("long.docx", Document(mark, 1, None, 1_000_000_000), "x")
+    await kept.close()
+    _write(vault, "treasure.docx", writing.docx([["island"]]))
+    search = make_search()
+    assert [each.path for each in await _found(clock, search, "treasure")] == ["treasure.docx"], "by its name"
+    assert search.indexing.problem
+    assert await _found(clock, search, "island") == []

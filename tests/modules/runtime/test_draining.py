@@ -1,4 +1,4 @@
-"""What a module sends on after the answer to it is known is taken in within bounds."""
+"""The rest of a request that is answered already is taken in within bounds."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
