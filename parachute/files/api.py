@@ -191,7 +191,7 @@ async def search_files(
 ) -> FoundFiles:
     """Texts and documents of the vault with the words, and others that mean the same."""
     found, problem = await service.search(q, limit)
-    return FoundFiles(found, problem, NotRead.of(service.progress), service.searched)
+    return FoundFiles(found, problem, NotRead.of(service.indexing.progress), service.searched)
 
 
 @router.post("/files/folders")

@@ -11,8 +11,9 @@ from parachute.base.folders import Folder
 from parachute.events.file_watcher.service import VaultWatcher
 from parachute.files import texts
 from parachute.files.documents.kinds import is_picture
-from parachute.files.documents.pieces import divided, keys_of
-from parachute.files.documents.service import Documents
+from parachute.files.documents.pieces import divided
+from parachute.files.documents.service import GONE, Documents
+from parachute.files.looking import Look, look
 from parachute.files.progress import Progress
 from parachute.llm.meaning.full_text import FILES
 from parachute.llm.meaning.service import MeaningIndex
@@ -23,6 +24,10 @@ _BUSY_SECONDS = 2.0
 _AFTER_START_SECONDS, _AFTER_CHANGE_SECONDS = 10.0, 30.0
 """Until the files are looked through; a change seldom comes alone."""
 
+_LATELY_SECONDS = 600.0
+"""So long a document that was read goes behind the others, however often it is changed."""
+
+_MOST_LETTERS = 500_000_000
 _MOST_MISSING = 5_000
 _BATCH, _BATCH_SIZE = 100, 1_000_000
 
@@ -31,11 +36,18 @@ class Indexing:
     """Looks through the vault, and remembers what is still to be read; the index alone remembers what it has."""
 
     def __init__(
-        self, root: Path, meaning: MeaningIndex, documents: Documents, watcher: VaultWatcher, clock: Clock
+        self,
+        root: Path,
+        meaning: MeaningIndex,
+        documents: Documents,
+        watcher: VaultWatcher,
+        clock: Clock,
+        pictures: bool,
     ) -> None:
         self._root = root
         self._meaning = meaning
         self._documents = documents
+        self._pictures = pictures
         self._watcher = watcher
         self._clock = clock
         self._changed = asyncio.Event()
@@ -44,26 +56,35 @@ class Indexing:
         self._refreshing: asyncio.Task[None] | None = None
         self._reading: asyncio.Task[None] | None = None
         self._marks = texts.Marks()
-        self._waiting: dict[str, str] = {}
         self._unreadable: dict[str, str] = {}
+        self._tried: dict[str, float] = {}
+        self._letters = 0
+        self.waiting: dict[str, str] = {}
+        """Marks of the documents that are still to be read, by their paths in the order in which they are."""
+        self._failed: str | None = None
         self.looked = 0.0
         """The time of the last look at the vault, 0 before the first."""
 
     @property
     def problem(self) -> str | None:
         """The reason why some files are not among those that are searched."""
-        return self._marks.problem
+        return self._marks.problem or self._failed
+
+    @property
+    def has_changed(self) -> bool:
+        """True where a change was told since the last look at the vault."""
+        return self._changed.is_set()
 
     @property
     def progress(self) -> Progress:
         """The state of reading."""
         total = len(self._marks.texts) + len(self._marks.documents)
-        return Progress(total - len(self._waiting), total, self._marks.left_out, self._unreadable)
+        return Progress(total - len(self.waiting), total, self._marks.left_out, self._unreadable)
 
     async def start(self) -> None:
         """Read by the side where meanings are known, which takes a while; else not before somebody searches."""
+        self._watcher.listen(self._handle_changes, is_needed=False)
         if self._meaning.is_on:
-            self._watcher.listen(self._handle_changes, is_needed=False)
             self._following = asyncio.create_task(self._follow(), name="texts of the vault")
 
     async def close(self) -> None:
@@ -73,7 +94,7 @@ class Indexing:
             if task is not None:
                 task.cancel()
                 await asyncio.gather(task, return_exceptions=True)
-        await self._documents.close()
+        await self._documents.store.close()
 
     def refresh(self) -> "asyncio.Task[None]":
         """Give what has changed, once at a time."""
@@ -91,7 +112,6 @@ class Indexing:
     async def _follow(self) -> None:
         await self._clock.sleep(_AFTER_START_SECONDS)
         while self._meaning.is_ready:
-            self._changed.clear()
             await self._quiet()
             try:
                 await asyncio.shield(self.refresh())
@@ -109,37 +129,34 @@ class Indexing:
         is_cut = True
         while is_cut:
             async with self._giving:
-                found, wanted = await self._looked_through()
-                missing = await self._meaning.missing(FILES, wanted, _MOST_MISSING)
-                is_cut = len(missing) == _MOST_MISSING
+                self._changed.clear()
+                found = await self._looked_through()
+                most = min(_MOST_MISSING, found.most)
+                missing = await self._meaning.missing(FILES, found.wanted, most, found.gone)
+                is_cut = len(missing) == most
             while missing:
-                given, missing = await self._read(missing, found.documents)
-                await self._meaning.put_marked(FILES, given, {key: wanted[key] for key in given})
+                # A document may be read meanwhile: what it says is never replaced by what it said before.
+                async with self._giving:
+                    given, missing = await self._read(missing, found.marks.documents)
+                    await self._meaning.put_marked(FILES, given, {key: found.wanted[key] for key in given})
                 if missing:
                     await self._quiet()
             self.looked = self._clock.elapsed()
-        if self._waiting and self.reading() is None:
+        if self.waiting and self.reading() is None:
             self._reading = asyncio.create_task(self._read_documents(), name="documents of the vault")
 
-    async def _looked_through(self) -> tuple[texts.Marks, dict[str, str]]:
-        """The files of the vault, and the keys with marks that the index should have of it."""
-        found = await asyncio.to_thread(texts.marks, self._root)
-        known = await self._documents.known() if found.documents or self._marks.documents or not self.looked else {}
-        wanted, waiting, unreadable = dict(found.texts), {}, {}
-        for path, mark in found.documents.items():
-            document = known.pop(path, None)
-            if document is None or document.mark != mark:
-                waiting[path] = mark
-                continue
-            wanted |= dict.fromkeys(keys_of(path, document.pieces), mark)
-            if document.reason and not is_picture(path):
-                unreadable[path] = document.reason
-        if known and not found.problem:
-            await self._documents.forget(known)
-        self._marks, self._unreadable = found, unreadable
-        newest = sorted(waiting.items(), key=lambda each: texts.changed_at(each[1]), reverse=True)
-        self._waiting = dict(newest)
-        return found, wanted
+    async def _looked_through(self) -> Look:
+        now = self._clock.elapsed()
+        self._tried = {path: at for path, at in self._tried.items() if now - at < _LATELY_SECONDS}
+        nanoseconds = int(self._clock.now().timestamp() * 1e9)
+        found = await look(
+            self._root, self._documents.store, self._marks, self._tried, nanoseconds, pictures=self._pictures
+        )
+        # What could not be opened is not kept, and remains said until it is tried again.
+        refused = {path: reason for path, reason in self._unreadable.items() if path in found.waiting}
+        self._marks, self._unreadable = found.marks, refused | found.unreadable
+        self.waiting, self._letters = found.waiting, found.letters
+        return found
 
     async def _read(self, keys: Sequence[str], documents: Mapping[str, str]) -> tuple[dict[str, str], Sequence[str]]:
         """The first texts of some, and the keys of the rest."""
@@ -162,18 +179,36 @@ class Indexing:
 
     async def _read_documents(self) -> None:
         """Read what waits, the newest first; what comes meanwhile is read in its turn."""
-        while self._waiting:
-            path, mark = next(iter(self._waiting.items()))
+        self._failed = None
+        while self.waiting:
+            path, mark = next(iter(self.waiting.items()))
             await self._quiet()
             try:
+                if problem := await self._full():
+                    self._failed = problem
+                    return
                 text, reason = await self._documents.read(path)
-                async with self._giving:
-                    given = await self._documents.keep(path, mark, text, reason)
-                    await self._meaning.put_marked(FILES, given, dict.fromkeys(given, mark))
+                if reason != GONE:
+                    async with self._giving:
+                        given = await self._documents.keep(path, mark, text, reason)
+                        await self._meaning.put_marked(FILES, given, dict.fromkeys(given, mark))
             except (ParachuteError, OSError) as error:
                 log.warning("The documents of the vault are not read: %s", error)
+                self._failed = error.message if isinstance(error, ParachuteError) else None
                 return  # the next look at the vault begins again
+            self._letters += len(text)
+            self._tried[path] = self._clock.elapsed()
+            self._unreadable.pop(path, None)
             if reason and not is_picture(path):
                 self._unreadable[path] = reason
-            if self._waiting.get(path) == mark:
-                del self._waiting[path]
+            if self.waiting.get(path) == mark:
+                del self.waiting[path]
+
+    async def _full(self) -> str | None:
+        """The reason why no more documents are kept."""
+        problem = None
+        if self._letters > _MOST_LETTERS:
+            problem = f"Documents have more than {_MOST_LETTERS:,} letters; not all of them are searched."
+        elif not await self._documents.store.has_room():
+            problem = "The disk has less than 1 GB of free space; no more documents are read for the search."
+        return problem

@@ -14,12 +14,13 @@ from parachute.base.errors import ParachuteError
 from parachute.base.folders import Folder, TooMany
 from parachute.chat.contexts.discovery import is_entered
 from parachute.files.documents import confinement
-from parachute.files.documents.kinds import ENDINGS, kind_of
+from parachute.files.documents.kinds import ENDINGS, KINDS, PICTURES, is_picture, kind_of
 from parachute.security.permissions.models import Access
 from parachute.security.permissions.vault_files import may_list, vault_path
 
 _ENDINGS = (".md", ".markdown", ".txt", ".text", ".rst", ".org")
-_DEEPEST, _MOST_ENTRIES, _MOST_TEXTS = 24, 200_000, 20_000
+_DEEPEST, _MOST_ENTRIES, _MOST_TEXTS, _MOST_DOCUMENTS = 24, 200_000, 20_000, 20_000
+_LONGEST_PATH = 1_000
 _SECONDS = 5.0
 _READ = 256 * 1024
 """Bytes of a file that are looked at: its beginning has to do for a large one."""
@@ -37,18 +38,20 @@ class Marks(Struct, frozen=True):
     problem: str | None = None
 
 
-def marks(root: Path) -> Marks:
-    """The files of the vault by their paths; waits for the disk. Error: OSError without a vault."""
+def marks(root: Path, *, pictures: bool = True) -> Marks:
+    """The files of the vault by their paths, with or without its pictures; waits for the disk. Error: OSError without a vault."""
     found = Marks()
+    readable = frozenset(filter(confinement.reads, {*KINDS.values(), *PICTURES.values()}))
     until = time.monotonic() + _SECONDS
     problem = None
     with Folder.open(root) as top:
         try:
             for place, _, entries in top.walk(deepest=_DEEPEST, most=_MOST_ENTRIES, unreadable=lambda *_: None):
                 for path, mark in _files(place, entries):
-                    _take(found, path, mark)
+                    if pictures or not is_picture(path):
+                        _take(found, path, mark, readable)
                 entries[:] = [each for each in entries if is_entered(each.name)]
-                if len(found.texts) + len(found.documents) > _MOST_TEXTS:
+                if len(found.texts) > _MOST_TEXTS:
                     problem = f"There are more than {_MOST_TEXTS:,} texts; not all of them are searched."
                 elif time.monotonic() > until:
                     problem = "The vault is too large to be looked through; not all texts are searched."
@@ -56,15 +59,24 @@ def marks(root: Path) -> Marks:
                     break
         except TooMany:
             problem = f"The vault has more than {_MOST_ENTRIES:,} files; not all texts are searched."
+    if problem is None and len(found.documents) > _MOST_DOCUMENTS:
+        problem = f"There are more than {_MOST_DOCUMENTS:,} documents; not all of them are searched."
     return replace(found, problem=problem)
 
 
-def _take(found: Marks, path: str, mark: str) -> None:
+def gone(root: Path, paths: Iterable[str]) -> list[str]:
+    """Find those of some paths at which no file is that may be read; waits for the disk. Error: OSError without a vault."""
+    with Folder.open(root) as vault:
+        return [path for path in paths if status_of(vault, path) is None]
+
+
+def _take(found: Marks, path: str, mark: str, readable: frozenset[str]) -> None:
     kind = kind_of(path)
     if kind is None:
         found.texts[path] = mark
-    elif confinement.reads(kind):
-        found.documents[path] = mark
+    elif kind in readable:
+        if len(found.documents) <= _MOST_DOCUMENTS:
+            found.documents[path] = mark
     else:
         found.left_out[kind] = found.left_out.get(kind, 0) + 1
 
@@ -76,10 +88,10 @@ def _files(place: str, entries: Iterable["os.DirEntry[str]"]) -> Iterator[tuple[
         try:
             status = entry.stat(follow_symlinks=False)
             path = f"{place}/{entry.name}" if place else entry.name
-            path.encode()
+            length = len(path.encode())
         except (OSError, UnicodeEncodeError):  # gone meanwhile, or a name that is no text
             continue
-        if stat.S_ISREG(status.st_mode):
+        if stat.S_ISREG(status.st_mode) and length <= _LONGEST_PATH:
             yield path, f"{status.st_mtime_ns}-{status.st_size}-{status.st_ino}"
 
 

@@ -2,7 +2,7 @@
 
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from tests.llm.meaning.activator import IndexProcess
 from tests.support.clock import ManualClock
 
 MakeFiles = Callable[..., Awaitable[VaultFiles]]
+MakeMeaning = Callable[..., MeaningIndex]
 MakeSearch = Callable[..., FileSearch]
 
 
@@ -84,26 +85,37 @@ def index_process() -> Iterator[IndexProcess]:
 
 
 @pytest.fixture
+def make_meaning(index_process: IndexProcess, clock: ManualClock) -> MakeMeaning:
+    """Makes the index's service; `chats` are those that it waits for."""
+
+    def making(chats: Sequence[str] = (), *, enabled: bool = True) -> MeaningIndex:
+        home, settings = Home(index_process.folder), MeaningSettings(enabled=enabled)
+        return MeaningIndex(home, settings, None, lambda: bool(chats), lambda: [FILES], clock)
+
+    return making
+
+
+@pytest.fixture
 async def make_search(
-    index_process: IndexProcess, vault: Vault, tmp_path: Path, clock: ManualClock
+    index_process: IndexProcess, make_meaning: MakeMeaning, vault: Vault, tmp_path: Path, clock: ManualClock
 ) -> AsyncIterator[MakeSearch]:
-    made: list[Any] = []
+    """Makes the search of `tmp_path/vault`, by words alone without an index that has meanings."""
+    made: list[tuple[FileSearch, MeaningIndex]] = []
 
     async def handle(request: dict[str, Any]) -> dict[str, Any]:
         return {}
 
     supervisor = await control.serve(Home(index_process.folder), handle)
 
-    def making(**settings: Any) -> FileSearch:
-        chosen = MeaningSettings(**settings)
-        meaning = MeaningIndex(Home(index_process.folder), chosen, None, lambda: False, lambda: [FILES], clock)
-        found = FileSearch(vault, meaning, VaultWatcher(vault.root), tmp_path / "documents", clock)
+    def making(meaning: MeaningIndex | None = None, watcher: VaultWatcher | None = None) -> FileSearch:
+        meaning = meaning or make_meaning(enabled=False)
+        found = FileSearch(vault, meaning, watcher or VaultWatcher(vault.root), tmp_path / "documents", clock)
         made.append((found, meaning))
         return found
 
     yield making
     for search, meaning in made:
-        await search.close()
+        await search.indexing.close()
         await meaning.close()
     supervisor.close()
     await supervisor.wait_closed()

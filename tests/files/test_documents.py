@@ -8,9 +8,10 @@ import pytest
 
 from parachute.config.vault.service import Vault
 from parachute.files import texts
+from parachute.files.documents.store import Document, DocumentStore
 from parachute.files.progress import NotRead
 from parachute.files.search import FileSearch, FoundFile
-from tests.files.conftest import MakeSearch
+from tests.files.conftest import MakeMeaning, MakeSearch
 from tests.files.documents import writing
 from tests.files.documents.hostile import HOSTILE
 from tests.support.clock import ManualClock
@@ -33,7 +34,10 @@ async def _found(clock: ManualClock, search: FileSearch, question: str) -> list[
 
 
 async def _all_read(search: FileSearch) -> None:
-    await until(lambda: search.progress.total > 0 and search.progress.read == search.progress.total, "all is read")
+    await until(
+        lambda: search.indexing.progress.total > 0 and search.indexing.progress.read == search.indexing.progress.total,
+        "all is read",
+    )
 
 
 def _places(found: list[FoundFile]) -> dict[str, tuple[int | None, int | None, int | None]]:
@@ -50,7 +54,7 @@ async def test_each_kind_is_found_with_its_place(make_search: MakeSearch, vault:
     _write(vault, "f.html", f"<html>\n<body>\n<p>One\n<p>{said}\n</html>")
     _write(vault, "g.eml", writing.mail("Ships", f"Hello\n{said}"))
     _write(vault, "h.ics", writing.calendar(f"SUMMARY:{said}"))
-    search = make_search(enabled=False)
+    search = make_search()
     assert _places(await _found(clock, search, "kevin advises boat")) == {
         "Notes/a.md": (None, None, 7),
         "Papers/b.pdf": (3, None, None),
@@ -67,7 +71,7 @@ async def test_sentence_on_page_180(make_search: MakeSearch, vault: Vault, clock
     pages = ["many words of a long book\n" * 30 for _ in range(200)]
     pages[179] += "Ottilie repairs organs."
     _write(vault, "book.pdf", writing.pdf(pages))
-    search = make_search(enabled=False)
+    search = make_search()
     (found,) = await _found(clock, search, "ottilie organs")
     assert (found.path, found.page) == ("book.pdf", 180)
     assert "Ottilie repairs organs." in found.snippet
@@ -75,11 +79,14 @@ async def test_sentence_on_page_180(make_search: MakeSearch, vault: Vault, clock
     assert (found.path, found.page) == ("book.pdf", 1), "one hit for one file"
 
 
-async def test_hit_by_meaning_has_its_beginning(make_search: MakeSearch, vault: Vault, clock: ManualClock) -> None:
+async def test_hit_by_meaning_has_its_beginning(
+    make_meaning: MakeMeaning, make_search: MakeSearch, vault: Vault, clock: ManualClock
+) -> None:
     _write(vault, "Papers/b.pdf", writing.pdf(["Three ships in the harbour."]))
-    search = make_search()
+    meaning = make_meaning()
+    search = make_search(meaning)
     await _found(clock, search, "ships")
-    await until(lambda: search._meaning.progress and not search._meaning.waiting, "meanings are known")
+    await until(lambda: meaning.progress and not meaning.waiting, "meanings are known")
     (found,) = await _found(clock, search, "boats")
     assert (found.path, found.found_by, found.snippet) == ("Papers/b.pdf", "meaning", "Three ships in the harbour.")
 
@@ -89,54 +96,57 @@ async def test_what_has_failed_is_told_and_not_tried_again(
 ) -> None:
     bad = _write(vault, "bad.pdf", HOSTILE["locked.pdf"]())
     _write(vault, "good.docx", writing.docx([["treasure"]]))
-    search = make_search(enabled=False)
+    search = make_search()
     assert [each.path for each in await _found(clock, search, "treasure")] == ["good.docx"]
-    assert search.progress.unreadable == {"bad.pdf": "encrypted"}
+    assert search.indexing.progress.unreadable == {"bad.pdf": "encrypted"}
     # What the file says now, with the mark of before: nobody looks at it.
     status = bad.stat()
     bad.write_bytes(writing.pdf(["treasure"]).ljust(status.st_size, b" ")[: status.st_size])
     os.utime(bad, ns=(status.st_atime_ns, status.st_mtime_ns))
-    again = make_search(enabled=False)
+    again = make_search()
     assert [each.path for each in await _found(clock, again, "treasure")] == ["good.docx"]
-    assert again.progress.unreadable == {"bad.pdf": "encrypted"}
+    assert again.indexing.progress.unreadable == {"bad.pdf": "encrypted"}
     bad.write_bytes(writing.pdf(["treasure"]))
     await _found(clock, again, "treasure")
     await _all_read(again)
     assert {each.path for each in await _found(clock, again, "treasure")} == {"good.docx", "bad.pdf"}
-    assert again.progress.unreadable == {}
+    assert again.indexing.progress.unreadable == {}
 
 
 async def test_newest_are_read_first_while_nobody_chats(
-    make_search: MakeSearch, vault: Vault, clock: ManualClock
+    make_meaning: MakeMeaning, make_search: MakeSearch, vault: Vault, clock: ManualClock
 ) -> None:
     for number in range(3):
         file = _write(vault, f"{number}.docx", writing.docx([["treasure"]]))
         os.utime(file, (number, number))
     _write(vault, "a.md", "treasure")
-    search = make_search(enabled=False)
     chats = ["one"]
-    search._meaning.is_busy = lambda: bool(chats)
+    search = make_search(make_meaning(chats, enabled=False))
     asked = asyncio.create_task(search.search("treasure", 10))
-    await until(lambda: search._indexing.reading() is not None, "documents are waited for")
+    await until(lambda: search.indexing.reading() is not None, "documents are waited for")
     await clock.advance(10)
     found, problem = await asked
     assert [each.path for each in found] == ["a.md"]
     assert problem
-    assert (search.progress.read, search.progress.total) == (1, 4)
-    assert list(search._indexing._waiting) == ["2.docx", "1.docx", "0.docx"]
+    assert (search.indexing.progress.read, search.indexing.progress.total) == (1, 4)
+    assert list(search.indexing.waiting) == ["2.docx", "1.docx", "0.docx"]
     chats.clear()
     await clock.advance(2)
     await _all_read(search)
     assert len(await _found(clock, search, "treasure")) == 4
 
 
-async def test_removed_documents_are_forgotten(make_search: MakeSearch, vault: Vault, clock: ManualClock) -> None:
+async def test_removed_documents_are_forgotten(
+    make_search: MakeSearch, vault: Vault, clock: ManualClock, tmp_path: Path
+) -> None:
     file = _write(vault, "a.docx", writing.docx([["treasure"]]))
-    search = make_search(enabled=False)
+    search = make_search()
     assert len(await _found(clock, search, "treasure")) == 1
     file.unlink()
     assert await _found(clock, search, "treasure") == []
-    assert await search._documents.known() == {}
+    kept = DocumentStore(tmp_path / "documents")
+    assert await kept.known() == {}
+    await kept.close()
 
 
 async def test_pictures_that_nobody_reads_are_counted(
@@ -147,6 +157,59 @@ async def test_pictures_that_nobody_reads_are_counted(
     (tmp_path / "programs").mkdir()
     monkeypatch.setenv("PATH", str(tmp_path / "programs"))
     assert texts.marks(vault.root).left_out == {"picture": 2}
-    search = make_search(enabled=False)
+    search = make_search()
     await _found(clock, search, "a")
-    assert NotRead.of(search.progress).pictures == 2
+    assert NotRead.of(search.indexing.progress).pictures == 2
+
+
+async def test_changed_document_is_found_by_what_it_said_until_it_is_read(
+    make_meaning: MakeMeaning, make_search: MakeSearch, vault: Vault, clock: ManualClock
+) -> None:
+    _write(vault, "a.docx", writing.docx([["treasure"]]))
+    chats: list[str] = []
+    search = make_search(make_meaning(chats, enabled=False))
+    assert len(await _found(clock, search, "treasure")) == 1
+    chats.append("one")
+    _write(vault, "a.docx", writing.docx([["island"]]))
+    _write(vault, "pirates.docx", writing.docx([["island"]]))
+    assert [each.path for each in await _found(clock, search, "treasure")] == ["a.docx"]
+    assert [each.path for each in await _found(clock, search, "pirates")] == ["pirates.docx"]
+    chats.clear()
+    await clock.advance(2)
+    await _all_read(search)
+    assert len(await _found(clock, search, "island")) == 2
+    assert await _found(clock, search, "treasure") == []
+
+
+async def test_what_could_not_be_opened_is_tried_again(
+    make_meaning: MakeMeaning, make_search: MakeSearch, vault: Vault, clock: ManualClock, tmp_path: Path
+) -> None:
+    file = _write(vault, "a.docx", writing.docx([["treasure"]]))
+    chats = ["one"]
+    search = make_search(make_meaning(chats, enabled=False))
+    await search.indexing.refresh()
+    file.rename(tmp_path / "a.docx")
+    chats.clear()
+    await clock.advance(2)
+    await _all_read(search)
+    assert search.indexing.progress.unreadable == {"a.docx": "gone"}
+    (tmp_path / "a.docx").rename(file)
+    await _found(clock, search, "treasure")
+    await _all_read(search)
+    assert len(await _found(clock, search, "treasure")) == 1
+    assert search.indexing.progress.unreadable == {}
+
+
+async def test_no_more_is_read_than_may_be_kept(
+    make_search: MakeSearch, vault: Vault, clock: ManualClock, tmp_path: Path
+) -> None:
+    status = _write(vault, "long.docx", b"x").stat()
+    mark = f"{status.st_mtime_ns}-{status.st_size}-{status.st_ino}"
+    kept = DocumentStore(tmp_path / "documents")
+    await kept.write("long.docx", Document(mark, 1, None, 1_000_000_000), "x")
+    await kept.close()
+    _write(vault, "treasure.docx", writing.docx([["island"]]))
+    search = make_search()
+    assert [each.path for each in await _found(clock, search, "treasure")] == ["treasure.docx"], "by its name"
+    assert search.indexing.problem
+    assert await _found(clock, search, "island") == []

@@ -7,9 +7,9 @@ import pytest
 
 from parachute.base.errors import InvalidInput
 from parachute.config.vault.service import Vault
+from parachute.events.file_watcher.service import Listener, VaultWatcher
 from parachute.files.search import FileSearch
-from parachute.llm.meaning.service import MeaningIndex
-from tests.files.conftest import MakeSearch
+from tests.files.conftest import MakeMeaning, MakeSearch
 from tests.llm.meaning.activator import IndexProcess
 from tests.support.clock import ManualClock
 from tests.support.waiting import until
@@ -31,15 +31,16 @@ async def _found(clock: ManualClock, search: FileSearch, question: str) -> list[
 
 
 async def test_words_come_first_and_then_what_means_the_same(
-    make_search: MakeSearch, vault: Vault, clock: ManualClock
+    make_meaning: MakeMeaning, make_search: MakeSearch, vault: Vault, clock: ManualClock
 ) -> None:
     _write(vault, "Notes/harbour.md", "---\ntitle: x\n---\nThree ships\nin the harbour.")
     _write(vault, "Notes/bread.txt", "bread from the oven, as grandmother made it")
     _write(vault, "Projekte/Übersicht.md", "Der Kostenplan für März.")
-    search = make_search()
-    await search.start()
+    meaning = make_meaning()
+    search = make_search(meaning)
+    await search.indexing.start()
     await _started(clock)
-    await until(lambda: _meaning(search).progress and not _meaning(search).waiting, "everything is read")
+    await until(lambda: meaning.progress and not meaning.waiting, "everything is read")
     ((found,), _) = await search.search("boats", 10)
     assert (found.path, found.found_by, found.snippet) == ("Notes/harbour.md", "meaning", "Three ships in the harbour.")
     ((found,), _) = await search.search("grandmother bre", 10)
@@ -53,12 +54,15 @@ async def test_words_come_first_and_then_what_means_the_same(
         await search.search(" ", 10)
 
 
-async def test_words_of_scripts_without_spaces(make_search: MakeSearch, vault: Vault, clock: ManualClock) -> None:
+async def test_words_of_scripts_without_spaces(
+    make_meaning: MakeMeaning, make_search: MakeSearch, vault: Vault, clock: ManualClock
+) -> None:
     _write(vault, "Notes/散步路线.md", "昨天和叔叔一起去灯塔。")
-    search = make_search()
-    await search.start()
+    meaning = make_meaning()
+    search = make_search(meaning)
+    await search.indexing.start()
     await _started(clock)
-    await until(lambda: _meaning(search).progress and not _meaning(search).waiting, "everything is read")
+    await until(lambda: meaning.progress and not meaning.waiting, "everything is read")
     ((found,), _) = await search.search("灯塔", 10)
     assert (found.path, found.found_by, found.snippet) == ("Notes/散步路线.md", "words", "昨天和叔叔一起去灯塔。")
     assert await _found(clock, search, "路线") == ["Notes/散步路线.md"]
@@ -68,10 +72,6 @@ async def _started(clock: ManualClock) -> None:
     """Let so much time pass that the texts are read."""
     await clock.advance(9, "texts of the vault")
     clock.move(1)
-
-
-def _meaning(search: FileSearch) -> MeaningIndex:
-    return search._meaning
 
 
 async def test_what_devices_may_not_read_is_not_found(
@@ -89,7 +89,7 @@ async def test_what_devices_may_not_read_is_not_found(
     (vault.root / "Linked").symlink_to(tmp_path)
     os.mkfifo(vault.root / "Notes/pipe.md")
     _write(vault, "Notes/large.md", "first " + "x " * 3_000_000 + "treasure")
-    search = make_search(enabled=False)
+    search = make_search()
     assert await _found(clock, search, "treasure") == []
     assert await _found(clock, search, "first") == ["Notes/large.md"]
     # What the index still knows is looked at once more before it is shown.
@@ -104,7 +104,7 @@ async def test_what_devices_may_not_read_is_not_found(
 
 async def test_only_what_has_changed_is_read_again(make_search: MakeSearch, vault: Vault, clock: ManualClock) -> None:
     first, second = _write(vault, "a.md", "sunflowers"), _write(vault, "b.md", "tulips")
-    search = make_search(enabled=False)
+    search = make_search()
     assert await _found(clock, search, "sunflowers") == ["a.md"]
     status = second.stat()
     second.write_text("violet")
@@ -117,22 +117,58 @@ async def test_only_what_has_changed_is_read_again(make_search: MakeSearch, vaul
     assert await _found(clock, search, "daffodils") == ["c.md"]
     (vault.root / "c.md").unlink()
     assert await _found(clock, search, "daffodils") == []
-    again = make_search(enabled=False)
+    again = make_search()
     assert await _found(clock, again, "tulips") == ["b.md"], "and not after a start either"
 
 
 async def test_texts_are_read_while_nobody_chats(
-    make_search: MakeSearch, vault: Vault, clock: ManualClock, index_process: IndexProcess
+    make_meaning: MakeMeaning, make_search: MakeSearch, vault: Vault, clock: ManualClock, index_process: IndexProcess
 ) -> None:
     _write(vault, "a.md", "ships")
     chats = ["one"]
-    search = make_search()
-    _meaning(search).is_busy = lambda: bool(chats)
-    await search.start()
+    meaning = make_meaning(chats)
+    search = make_search(meaning)
+    await search.indexing.start()
     await _started(clock)
     await clock.advance(60)
     assert index_process.process is None
     chats.clear()
     clock.move(2)
-    await until(lambda: _meaning(search).progress, "it is read afterwards")
+    await until(lambda: meaning.progress, "it is read afterwards")
     assert await _found(clock, search, "boats") == ["a.md"]
+
+
+class TellingWatcher(VaultWatcher):
+    """A watcher that a test lets tell."""
+
+    def listen(self, listener: Listener, *, is_needed: bool = True) -> None:
+        """Keep the listener."""
+        self.tell = listener
+
+
+async def test_what_is_told_to_have_changed_is_found_at_once(make_search: MakeSearch, vault: Vault) -> None:
+    watcher = TellingWatcher(vault.root)
+    search = make_search(watcher=watcher)
+    await search.indexing.start()
+    assert await search.search("ships", 10) == ([], None)
+    _write(vault, "a.md", "ships")
+    await watcher.tell(frozenset(["a.md"]))
+    ((found,), _) = await search.search("ships", 10)
+    assert found.path == "a.md"
+    assert not search.indexing.has_changed
+
+
+async def test_snippet_is_without_front_matter_and_ids(
+    make_meaning: MakeMeaning, make_search: MakeSearch, vault: Vault, clock: ManualClock
+) -> None:
+    _write(
+        vault, "a.md", "---\ncreated: 13:02\n---\n\n# para:daily:abcdefghijkl 12:54\n\nThree ships in the harbour.\n"
+    )
+    meaning = make_meaning()
+    search = make_search(meaning)
+    assert await _found(clock, search, "ships") == ["a.md"]
+    await until(lambda: meaning.progress and not meaning.waiting, "everything is read")
+    for question, found_by in (("boats", "meaning"), ("three ships", "words")):
+        ((found,), _) = await search.search(question, 10)
+        assert (found.found_by, "para:" in found.snippet) == (found_by, False)
+        assert found.snippet.endswith("12:54 Three ships in the harbour.")

@@ -3,18 +3,22 @@
 import os
 import shutil
 import sys
-from importlib.util import find_spec
-from pathlib import Path
 
 from parachute.automation.transcription.process.settings import VoiceSettings
 from parachute.base.errors import ParachuteError, Unavailable
-from parachute.sandbox.engines.bubblewrap import ISOLATION, interpreter, kernel_files, memory_folder, system_files
+from parachute.sandbox.engines.bubblewrap import (
+    ISOLATION,
+    interpreter,
+    kernel_files,
+    library_folders,
+    memory_folder,
+    system_files,
+)
 from parachute.sandbox.engines.launch import become
 from parachute.supervisor.specifications.transcriber_unit import SETTINGS
 
 LIBRARIES = "/opt/parachute/lib"
 _PACKAGES = ("parachute", "msgspec", "numpy", "av", "sherpa_onnx")
-_BESIDE = ".libs"  # where a wheel has the compiled libraries that it brings
 _MODULE = "parachute.automation.transcription.process"
 _START = (
     f"import sys; sys.path.append({LIBRARIES!r}); sys.argv[0] = {_MODULE!r}; import runpy; "
@@ -57,20 +61,13 @@ def command(settings: VoiceSettings) -> list[str]:
 
 
 def _library_folders() -> dict[str, str]:
-    found: dict[str, str] = {}
-    for name in _PACKAGES:
-        specification = find_spec(name)
-        if specification is None or not specification.submodule_search_locations:
-            raise Unavailable(
-                f"The package {name} is not installed.",
-                "Install it with pip install 'parachute-computer[voice]'.",
-                key="package_missing",
-            )
-        folder = Path(specification.submodule_search_locations[0])
-        found[name] = str(folder)
-        beside = folder.with_name(folder.name + _BESIDE)
-        if beside.is_dir():
-            found[beside.name] = str(beside)
+    found = library_folders(_PACKAGES)
+    for name in [each for each in _PACKAGES if each not in found]:
+        raise Unavailable(
+            f"The package {name} is not installed.",
+            "Install it with pip install 'parachute-computer[voice]'.",
+            key="package_missing",
+        )
     return found
 
 

@@ -13,7 +13,12 @@ from parachute.config.settings.groups.agents import (
     DefaultCapabilitySettings,
 )
 from parachute.config.settings.groups.automation import CuratorSettings, OrchestratorSettings, SuggestionSettings
-from parachute.config.settings.groups.local_models import MeaningSettings, OfflineSettings, VoiceSettings
+from parachute.config.settings.groups.local_models import (
+    MeaningSettings,
+    OfflineSettings,
+    SearchSettings,
+    VoiceSettings,
+)
 from parachute.config.settings.groups.messengers import MessengerSettings
 from parachute.config.settings.groups.network import GitSettings, McpSettings, NetworkSettings
 from parachute.config.settings.groups.operation import AuditSettings, BackupSettings, TlsSettings, UpdateSettings
@@ -130,6 +135,7 @@ class Settings(BaseSettings):
     offline: OfflineSettings = OfflineSettings()
     voice: VoiceSettings = VoiceSettings()
     meaning: MeaningSettings = MeaningSettings()
+    search: SearchSettings = SearchSettings()
     messengers: MessengerSettings = MessengerSettings()
     suggestions: SuggestionSettings = SuggestionSettings()
     orchestrator: OrchestratorSettings = OrchestratorSettings()

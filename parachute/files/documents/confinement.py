@@ -1,6 +1,6 @@
 """The command line of the process that reads a document: no network, no vault, no other program, and nothing to write.
 
-Where there is no bubblewrap (macOS), the process is the same with its limits alone.
+On macOS, which has no bubblewrap, the process is the same with its limits alone; elsewhere nothing is read without it.
 """
 
 import shutil
@@ -9,7 +9,15 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from parachute.sandbox.engines.bubblewrap import ISOLATION, interpreter, kernel_files, memory_folder, system_files
+from parachute.base.errors import Unavailable
+from parachute.sandbox.engines.bubblewrap import (
+    ISOLATION,
+    interpreter,
+    kernel_files,
+    library_folders,
+    memory_folder,
+    system_files,
+)
 
 _LIBRARIES = "/opt/parachute/lib"
 _PACKAGES = ("parachute", "pypdfium2", "pypdfium2_raw", "pypdfium2_cfg")
@@ -19,14 +27,14 @@ _TESSERACT = "tesseract"
 
 
 def command(kind: str) -> list[str]:
-    """Return the command line that reads its standard input as a document of a kind."""
+    """Return the command line that reads its standard input as a document of a kind; error: Unavailable without a sandbox."""
     return [*_confined(), _MODULE, kind]
 
 
 def reads(kind: str) -> bool:
     """Return True where what reads a kind is installed: a library for PDF, for pictures a program of the machine."""
     if kind == "picture":
-        return shutil.which(_TESSERACT) is not None
+        return sys.platform == "linux" and shutil.which(_TESSERACT) is not None
     return kind != "pdf" or _has_pdfium()
 
 
@@ -41,8 +49,14 @@ def environment() -> dict[str, str]:
 
 
 def _confined() -> tuple[str, ...]:
-    found = _library_folders()
+    found = library_folders(_PACKAGES)
     program = shutil.which("bwrap")
+    if program is None and sys.platform == "linux":
+        raise Unavailable(
+            "Documents are not read: without bubblewrap nothing can hold the program that reads them back.",
+            "`sudo apt-get install bubblewrap` installs it on Debian and Ubuntu.",
+            key="no_confinement",
+        )
     if program is None:
         places = dict.fromkeys(str(Path(folder).parent) for folder in found.values())
         return (sys.executable, "-ISB", "-c", _start(list(places)))
@@ -64,15 +78,6 @@ def _start(places: list[str]) -> str:
         f"import sys; sys.path += {places!r}; import runpy; "
         "sys.argv = sys.argv[1:]; runpy.run_module(sys.argv[0], run_name='__main__', alter_sys=False)"
     )
-
-
-def _library_folders() -> dict[str, str]:
-    found: dict[str, str] = {}
-    for name in _PACKAGES:
-        specification = find_spec(name)
-        if specification and specification.submodule_search_locations:
-            found[name] = specification.submodule_search_locations[0]
-    return found
 
 
 def _search_path() -> str:

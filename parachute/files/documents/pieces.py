@@ -3,7 +3,9 @@
 from collections.abc import Iterator
 from itertools import pairwise
 
-_LONGEST = 60_000
+LONGEST = 60_000
+"""Letters of a piece."""
+
 _SHORTEST = 40_000
 _ENDS = ("\f", "\n", " ")
 _BETWEEN = "//"
@@ -13,8 +15,8 @@ _BETWEEN = "//"
 def starts(text: str) -> list[int]:
     """Return where the pieces of a text begin: at a page or a line, if that is possible."""
     found = [0]
-    while len(text) - found[-1] > _LONGEST:
-        first, last = found[-1] + _SHORTEST, found[-1] + _LONGEST
+    while len(text) - found[-1] > LONGEST:
+        first, last = found[-1] + _SHORTEST, found[-1] + LONGEST
         ends = (text.rfind(end, first, last) for end in _ENDS)
         found.append(next((end + 1 for end in ends if end >= 0), last))
     return found

@@ -14,7 +14,8 @@ from parachute.files.documents.store import Document, DocumentStore
 from parachute.security.permissions.models import Access
 from parachute.security.permissions.vault_files import vault_path
 
-_GONE = "gone"
+GONE = "gone"
+"""The reason of a file that cannot be opened now, which says nothing of it: it is tried again."""
 
 
 class Documents:
@@ -22,23 +23,7 @@ class Documents:
 
     def __init__(self, root: Path, folder: Path) -> None:
         self._root = root
-        self._store = DocumentStore(folder)
-
-    async def close(self) -> None:
-        """Close the store."""
-        await self._store.close()
-
-    async def known(self) -> dict[str, Document]:
-        """Return what was read, by the paths of the files."""
-        return await self._store.known()
-
-    async def forget(self, paths: Iterable[str]) -> None:
-        """Forget files that are gone."""
-        await self._store.forget(paths)
-
-    async def text(self, path: str) -> str:
-        """Return all text of a file."""
-        return await self._store.text(path)
+        self.store = DocumentStore(folder)
 
     async def parts(self, keys: Iterable[str]) -> dict[str, str]:
         """Return pieces of texts by their keys."""
@@ -48,7 +33,7 @@ class Documents:
             path, number = divided(key)
             of_files.setdefault(path, []).append(number)
         for path, numbers in of_files.items():
-            own = list(pieces(await self._store.text(path)))
+            own = list(pieces(await self.store.text(path)))
             found |= {key_of(path, number): own[number] for number in numbers if number < len(own)}
         return found
 
@@ -57,17 +42,19 @@ class Documents:
         try:
             file = await asyncio.to_thread(self._opened, path)
         except (OSError, ParachuteError):
-            return "", _GONE
+            return "", GONE
         with file:
             try:
                 return await reading.read(file, kind_of(path) or ""), None
             except reading.NotRead as error:
                 return "", error.reason
+            except OSError:
+                return "", GONE
 
     async def keep(self, path: str, mark: str, text: str, reason: str | None) -> dict[str, str]:
         """Keep what was read; the pieces by their keys."""
         own = list(pieces(text))
-        await self._store.write(path, Document(mark, len(own), reason), text)
+        await self.store.write(path, Document(mark, len(own), reason, len(text)), text)
         return {key_of(path, number): piece for number, piece in enumerate(own)}
 
     def _opened(self, path: str) -> BinaryIO:

@@ -81,8 +81,10 @@ class IndexApp:
         return await asyncio.to_thread(self._index.put, collection, texts, gone, server, marks)
 
     async def _missing(self, body: Document) -> Document:
-        collection, marks = text_field(body, "collection"), _marks(body)
-        return await asyncio.to_thread(self._index.missing, collection, marks, _limit(body, _MOST_MISSING))
+        collection, marks, gone = text_field(body, "collection"), _marks(body), body.get("gone")
+        if gone is not None and not (isinstance(gone, list) and all(isinstance(key, str) for key in gone)):
+            raise InvalidInput("gone: a list of keys is expected.", key="gone_invalid")
+        return await asyncio.to_thread(self._index.missing, collection, marks, _limit(body, _MOST_MISSING), gone)
 
     async def _search(self, body: Document) -> Document:
         collection, query = text_field(body, "collection"), text_field(body, "query")

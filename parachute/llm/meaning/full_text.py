@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
@@ -36,6 +36,10 @@ INSERT INTO full_text (full_text) VALUES ('rebuild');
 """  # noqa: S608 - our own words
 _MOST_WORDS = 16
 _BEGINNING = 3
+_SNIPPET = 300
+_BETWEEN = "//"
+"""Before the number of a piece of a file, in its key."""
+
 _FIRST, _LAST = "\x02", "\x03"
 """Around a word of the question in a snippet; no text has them."""
 
@@ -76,15 +80,28 @@ def search(store: Store, collection: str, question: str, limit: int) -> list[Hit
     for wanted in (everything, any_of(some, last if is_beginning else "")):
         rows = store.connection.execute(query, (wanted, collection, limit)).fetchall() if wanted else []
         if rows:
-            return [_hit(key, rank, wanted is everything, found, text) for key, rank, found, text in rows]
+            files: set[str] = set()
+            return [_hit(key, rank, wanted is everything, found, text, files) for key, rank, found, text in rows]
     return []
 
 
-def _hit(key: str, rank: float, has_all: bool, found: str, text: str) -> Hit:
+def _hit(key: str, rank: float, has_all: bool, found: str, text: str, files: set[str]) -> Hit:
+    """Make a hit; of the pieces of a file the best one alone has a place, since looking for it takes long."""
     shown = found.replace(_FIRST, "").replace(_LAST, "")
-    before = _before(found)
-    offset = 0 if before is None else _offset(text, shown, before)
-    return Hit(key, _score(rank), has_all, " ".join(readable(shown).split()), offset)
+    before, file = _before(found), key.partition(_BETWEEN)[0]
+    offset = 0 if before is None or file in files else _offset(text, shown, before)
+    files.add(file)
+    return Hit(key, _score(rank), has_all, _snippet(shown, max(0, found.find(_FIRST))), offset)
+
+
+def _snippet(shown: str, before: int) -> str:
+    """Return what is around the first word of the question, since other words may be of any length."""
+    said, place = (" ".join(readable(part).split()) for part in (shown, shown[:before]))
+    if len(said) <= _SNIPPET:
+        return said
+    first = max(0, min(len(place) - _SNIPPET // 3, len(said) - _SNIPPET))
+    last = first + _SNIPPET
+    return ("…" if first else "") + said[first:last] + ("…" if last < len(said) else "")
 
 
 def _before(found: str) -> int | None:
@@ -109,13 +126,15 @@ def _offset(text: str, shown: str, before: int) -> int:
     return place if stored is text else len(readable(stored[:place]))
 
 
-def missing(store: Store, collection: str, marks: Mapping[str, str], limit: int) -> list[str]:
-    """Keys whose texts are not there as these marks say; texts without a mark here are forgotten."""
+def missing(
+    store: Store, collection: str, marks: Mapping[str, str], limit: int, gone: Iterable[str] | None = None
+) -> list[str]:
+    """Keys whose texts are not there as these marks say; texts that are `gone` are forgotten, by default those without a mark."""
     with store.connection as connection:
         connection.execute("BEGIN IMMEDIATE")
         connection.execute(
-            "DELETE FROM texts WHERE collection = ? AND key NOT IN (SELECT key FROM json_each(?))",
-            (collection, json.dumps(dict.fromkeys(marks, 0))),
+            "DELETE FROM texts WHERE collection = ? AND (key IN (SELECT key FROM json_each(?))) = ?",
+            (collection, json.dumps(dict.fromkeys(marks if gone is None else gone, 0)), gone is not None),
         )
         rows = connection.execute(
             "SELECT texts.key, marks.mark FROM texts JOIN marks ON marks.text = texts.number WHERE texts.collection = ?",

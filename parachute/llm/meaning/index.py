@@ -67,12 +67,14 @@ class Index:
             except sqlite3.Error as error:
                 raise disk_problem(error) from error
 
-    def missing(self, collection: str, marks: Mapping[str, str], limit: int) -> dict[str, Any]:
-        """Keys whose texts are not there as these marks say; all others of the collection are forgotten. Error: Unavailable."""
+    def missing(
+        self, collection: str, marks: Mapping[str, str], limit: int, gone: Sequence[str] | None = None
+    ) -> dict[str, Any]:
+        """Keys whose texts are not there as these marks say; those `gone` are forgotten, by default all others. Error: Unavailable."""
         with self._lock:
             store = self._open()
             try:
-                found = full_text.missing(store, collection, marks, limit)
+                found = full_text.missing(store, collection, marks, limit, gone)
             except sqlite3.Error as error:
                 raise disk_problem(error) from error
             self._collections.clear()

@@ -112,9 +112,12 @@ class MeaningIndex:
             self._counted(answer)
             self._wake()
 
-    async def missing(self, collection: str, marks: Mapping[str, str], limit: int) -> list[str]:
-        """Keys whose texts are not there as these marks say; all others of the collection are forgotten. Error: Unavailable."""
-        document = {"collection": collection, "marks": dict(marks), "limit": limit}
+    async def missing(
+        self, collection: str, marks: Mapping[str, str], limit: int, gone: Iterable[str] | None = None
+    ) -> list[str]:
+        """Keys whose texts are not there as these marks say; those `gone` are forgotten, by default all others. Error: Unavailable."""
+        forgotten = None if gone is None else list(gone)
+        document = {"collection": collection, "marks": dict(marks), "limit": limit, "gone": forgotten}
         return list(map(str, (await self._request("POST", "/missing", document, _ANSWER_SECONDS))["missing"]))
 
     async def search(self, collection: str, question: str, limit: int) -> list[Hit]:

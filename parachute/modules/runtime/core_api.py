@@ -30,6 +30,7 @@ log = logging.getLogger(__name__)
 
 _TEXTS, _NEAR = 1_000, 200
 _BODY_LIMIT = 8 * 1024 * 1024
+_DRAIN_SECONDS = 5.0
 _VALUES = 10 * VALUES  # what one module asks of another may be a list of all it has
 
 Document = dict[str, Any]
@@ -164,10 +165,8 @@ class CoreApi:
             answer = JSONResponse(error_document(error), error.status)
         except ClientDisconnect:
             return Response(status_code=400)
-        # What nobody wanted: its sender would see a broken connection and not the answer.
-        with contextlib.suppress(ClientDisconnect, RuntimeError):
-            async for _ in request.stream():
-                pass
+        if not await _drained(request):
+            answer.headers["connection"] = "close"
         return answer
 
     async def _put_texts(self, module: str, body: Document, _: Request) -> Document:
@@ -257,6 +256,19 @@ def _answering(function: Answer) -> Callable[[Request], Awaitable[Response]]:
             return JSONResponse(error_document(error), 500)
 
     return answer
+
+
+async def _drained(request: Request) -> bool:
+    """Take in what nobody wanted, within bounds: its sender would see a broken connection and not the answer."""
+    left = _BODY_LIMIT
+    with contextlib.suppress(ClientDisconnect, RuntimeError, TimeoutError):
+        async with asyncio.timeout(_DRAIN_SECONDS):
+            async for piece in request.stream():
+                left -= len(piece)
+                if left < 0:
+                    return False
+            return True
+    return False
 
 
 async def _left(request: Request) -> None:

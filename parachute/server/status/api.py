@@ -165,6 +165,6 @@ async def status(request: Request) -> ComputerStatus:
         memory=ShownMemory.showing(await services.get(HookMemory).now()),
         waiting={f"{kind}s": count for kind, count in (await services.get(Inbox).counts()).items()},
         meaning=services.get(MeaningIndex).status(),
-        files=ReadFiles.showing_progress(services.get(FileSearch).progress),
+        files=ReadFiles.showing_progress(services.get(FileSearch).indexing.progress),
         agents=AgentCounts(pool.warm, pool.prewarmed is not None),
     )

@@ -45,7 +45,7 @@ def test_hits_lead_to_their_places(person: Person, vault: Path) -> None:
     page.go_back()
     page.get_by_role("searchbox", name="Search all files").fill("kevin zeppelin")
     found.get_by_role("link", name="offer.docx").click()
-    expect(page.get_by_text("The words are on page 2.")).to_be_visible()
+    expect(page.get_by_text("Found on page 2.")).to_be_visible()
 
 
 @pytest.mark.parametrize(("name", "line"), [("plain.txt", 301), ("note.md", 206)])

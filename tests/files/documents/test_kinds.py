@@ -103,6 +103,11 @@ async def test_mail(tmp_path: Path) -> None:
     assert "PDF-" not in text
 
 
+async def test_mail_whose_plain_form_is_empty(tmp_path: Path) -> None:
+    text = await _text(tmp_path, "a.eml", writing.mail("Boats", " \n", "<p>Hello <b>there</b>"))
+    assert "Hello there" in text
+
+
 async def test_calendar(tmp_path: Path) -> None:
     data = writing.calendar(
         "DTSTART;TZID=Europe/Berlin:20260503T180000\nSUMMARY:Boat \n trip\nDESCRIPTION:a\\, b\\nc",

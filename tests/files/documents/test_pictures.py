@@ -8,6 +8,8 @@ from pathlib import Path
 import pypdfium2
 import pytest
 
+from parachute.files.documents.program import picture
+from parachute.files.documents.program.text import Text, Unreadable
 from parachute.files.documents.reading import NotRead, read
 from tests.files.documents.writing import pdf
 
@@ -41,6 +43,15 @@ async def test_words_in_a_picture(tmp_path: Path) -> None:
     file.write_bytes(_drawn("Kevin advises us on the boat"))
     with file.open("rb") as opened:
         assert "Kevin advises us on the boat" in await read(opened, "picture")
+
+
+async def test_list_of_pictures_is_no_picture(tmp_path: Path) -> None:
+    other, file = tmp_path / "other.png", tmp_path / "a.png"
+    other.write_bytes(_drawn("Kevin advises us on the boat"))
+    file.write_text(f"{other}\n")
+    # As where no sandbox hides the other one.
+    with file.open("rb") as opened, pytest.raises(Unreadable):
+        picture.read(opened, Text())
 
 
 @pytest.mark.parametrize("data", [b"", b"\x89PNG\r\n\x1a\nnoise", _png(60_000, 60_000, 0, b"")])

@@ -1,6 +1,7 @@
 /** Files of the whole vault with the words, and then some that mean the same. */
 import { api, type Schema } from "~/api/client";
 import { Ago, Badge, Empty, Loaded, Notice, Row } from "~/components/layout";
+import { Sentence } from "~/components/sentence";
 import { useResource } from "~/state/resource";
 import { plain } from "~/text/plain";
 import { type FilePlace, UNITS, folderOf, placeOf } from "./models";
@@ -14,7 +15,9 @@ export function Found({ words }: { words: string }) {
         <>
           {problem && (
             <Notice kind="warning">
-              <p>{problem}</p>
+              <p>
+                <Sentence text={problem} />
+              </p>
             </Notice>
           )}
           {results.length === 0 ? (

@@ -91,6 +91,17 @@ class VoiceSettings(Group):
     )
 
 
+class SearchSettings(Group):
+    """The search of files."""
+
+    pictures: bool = Field(
+        title="Read the text in pictures",
+        default=True,
+        description="Find pictures by the text in them, where the program tesseract is installed; they are read after all "
+        "documents, which takes a small computer long.",
+    )
+
+
 class MeaningSettings(Group):
     """Search by meaning, beside words."""
 

@@ -58,9 +58,9 @@ def _header(part: EmailMessage, name: str) -> str:
 
 
 def _best(part: EmailMessage) -> list[Any]:
-    """Return the one of several forms of the same text that is written plainly."""
+    """Return the one of several forms of the same text that is written plainly, unless nothing is written in it."""
     parts: Any = part.get_payload() if part.is_multipart() else []
-    plain = [each for each in parts if each.get_content_type() == "text/plain"]
+    plain = [each for each in parts if each.get_content_type() == "text/plain" and _said(each).strip()]
     return (plain or parts[-1:])[:1]
 
 
@@ -72,14 +72,17 @@ def _write_content(part: EmailMessage, text: Text) -> None:
         text.add(" ".join(str(name)[:_LONGEST_HEADER].split()) + "\n")
     if kind not in _WRITTEN or part.get_content_disposition() == "attachment":
         return
-    data: Any = part.get_payload(decode=True) or b""
-    try:
-        said = data.decode(part.get_content_charset("utf-8"))
-    except (LookupError, ValueError):
-        said = data.decode("cp1252", errors="replace")
-    said = said.replace("\r\n", "\n").replace("\f", " ")
+    said = _said(part).replace("\r\n", "\n").replace("\f", " ")
     if kind == "text/html":
         write(said, text, counts_lines=False)
     else:
         text.add(said)
     text.end_line()
+
+
+def _said(part: EmailMessage) -> str:
+    data: Any = part.get_payload(decode=True) or b""
+    try:
+        return str(data.decode(part.get_content_charset("utf-8")))
+    except (LookupError, ValueError):
+        return str(data.decode("cp1252", errors="replace"))
