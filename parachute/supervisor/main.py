@@ -120,7 +120,11 @@ async def _run(home: Home, credentials: Credentials, host: str, port: int, kind:
                 log.error(
                     "The server cannot listen on %s (%s): it listens on %s as before.", host, error.message, before
                 )
-                supervisor.move(before)
+                try:
+                    supervisor.move(before)
+                except OSError:
+                    log.exception("launchd's file still names %s; once there is room, move the computer again.", host)
+                    supervisor.restart_on(before)
                 return supervisor
             if kind == "systemd" and swap.is_ordered(home.root):
                 # What runs has gone on without us, and this unit may write nowhere else.

@@ -243,6 +243,10 @@ class Supervisor:
     def move(self, host: str) -> None:
         """End everything and start it again with the server on this address, also at the next login; error: OSError."""
         launch_agent.move(self._home, host, self._address()[1])
+        self.restart_on(host)
+
+    def restart_on(self, host: str) -> None:
+        """End everything and start it again with the server on this address."""
         self.next_host = host
         self._end_anew()
 

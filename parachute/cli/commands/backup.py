@@ -70,8 +70,8 @@ def init(
         raise InvalidInput("--replace needs the new PLACE.", key="replace_without_place")
     backups, made, replaced = _made(place, replaces=replace)
     repository, path = backups.access.shown, backups.access.password_file
-    first = backups.create() if place else None
     if as_json:
+        first = backups.create() if place else None
         backup = {"backup": first.id, "complete": first.is_complete} if first else {}
         found = {"repository": repository, "replaced": replaced, "password_file": str(path), "password_made": made}
         print_json({**found, **backup})
@@ -80,9 +80,10 @@ def init(
     print(f"The repository {repository} is ready.")
     if replaced:
         print(f"Backups go to {repository} now; what is in {replaced} stays there.")
-    # Also of one that was there: who was killed between the two steps does not know it yet.
+    # Before the first backup, which may fail; and also of one that was there: who was killed meanwhile does not know it yet.
     print(f"Its password is in {path}. Keep a copy elsewhere, on paper or in a password manager:")
-    print("without it the backups cannot be read, and no backup contains it.")
+    print("without it the backups cannot be read, and no backup contains it.", flush=True)
+    first = backups.create() if place else None
     if first:
         _print_created(first)
     else:
