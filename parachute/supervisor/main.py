@@ -120,11 +120,7 @@ async def _run(home: Home, credentials: Credentials, host: str, port: int, kind:
                 log.error(
                     "The server cannot listen on %s (%s): it listens on %s as before.", host, error.message, before
                 )
-                try:
-                    supervisor.move(before)
-                except OSError:
-                    log.exception("launchd's file still names %s; once there is room, move the computer again.", host)
-                    supervisor.restart_on(before)
+                _go_back(supervisor, host, before)
                 return supervisor
             if kind == "systemd" and swap.is_ordered(home.root):
                 # What runs has gone on without us, and this unit may write nowhere else.
@@ -152,6 +148,14 @@ async def _run(home: Home, credentials: Credentials, host: str, port: int, kind:
                 launcher.hand_on()
             home.control_socket.unlink(missing_ok=True)
         return supervisor
+
+
+def _go_back(supervisor: Supervisor, host: str, before: str) -> None:
+    try:
+        supervisor.move(before)
+    except OSError:
+        log.exception("launchd's file still names %s; once there is room, move the computer again.", host)
+        supervisor.restart_on(before)
 
 
 async def _ended(home: Home, supervisor: Supervisor, launcher: Launcher, before: str | None) -> None:
