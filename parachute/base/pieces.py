@@ -83,7 +83,9 @@ class Pieces:
                 raise InvalidInput(
                     f"body: a piece may have {LARGEST_PIECE:,} bytes at the most.", key="piece_too_large", status=413
                 )
-        if not piece and offset == announced.size == await self.offset(announced):
+        if not piece and offset == announced.size:
+            if (there := await self.offset(announced)) != offset:
+                raise _wrong(offset, there)  # another sender had it taken meanwhile
             return offset
         if offset < 0 or not piece or offset + len(piece) > announced.size:
             raise InvalidInput(

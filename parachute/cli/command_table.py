@@ -28,7 +28,7 @@ SECTIONS = {
     "Journal and knowledge": {
         "daily": "Write and read the journal (module Daily)",
         "brain": "Search, write and merge what you know about people and topics (module Brain)",
-        "search": "Search the journal, conversations, knowledge and files at once, also by what is meant",
+        "search": "Search everything at once, by words, and by meaning where words find little",
         "files": "List, read and write the files of your vault, and undo changes",
         "voice": "Turn recordings into text, and show what is missing for it",
         "suggestions": "Review suggestions from modules and agents",

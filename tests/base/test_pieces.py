@@ -77,7 +77,7 @@ async def test_another_offset_is_refused(pieces: Pieces, offset: int) -> None:
 
 async def test_what_is_complete_can_be_finished_later(pieces: Pieces) -> None:
     which = announced()
-    with raises("piece_outside"):
+    with raises("wrong_offset"):
         await pieces.add(which, len(CONTENT), body())
     await pieces.add(which, 0, body(CONTENT))
     assert await pieces.add(which, len(CONTENT), body()) == len(CONTENT)

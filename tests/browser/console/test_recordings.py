@@ -3,6 +3,7 @@
 import hashlib
 import os
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -142,6 +143,7 @@ def test_a_session_that_ended_keeps_it_until_somebody_signs_in(make_person: Make
     before = len(spoken(computer))
     let_requests(page)
     page.goto(pairing_link(computer))
+    expect(page).to_have_url(re.compile(r"/#/inbox$"))
     wait_until(lambda: slices(page) == 0, "it is sent")
     assert len(spoken(computer)) == before + 1
     person.forgive_refusals()
