@@ -50,7 +50,9 @@ class Announced(Struct, frozen=True):
             raise InvalidInput("key: 16 to 64 digits and letters from a to f are expected.", key="invalid_key")
         if not _HASH.fullmatch(sha256):
             raise InvalidInput("sha256: the 64 digits of the SHA-256 of the whole are expected.", key="invalid_hash")
-        if not 1 <= size <= LARGEST:
+        if size < 1:
+            raise InvalidInput("size: there is nothing to send.", key="file_empty")
+        if size > LARGEST:
             raise InvalidInput(f"size: 1 to {LARGEST:,} bytes are allowed.", key="file_too_large", status=413)
         return cls(key, size, sha256)
 

@@ -141,7 +141,7 @@ async def test_pieces_have_bounds(
     [
         ("../" * 8, 5, "0" * 64, "invalid_key"),
         ("ab", 5, "0" * 64, "invalid_key"),
-        (KEY, 0, "0" * 64, "file_too_large"),
+        (KEY, 0, "0" * 64, "file_empty"),
         (KEY, 1 << 40, "0" * 64, "file_too_large"),
         (KEY, 5, "0" * 63, "invalid_hash"),
         (KEY, 5, "0" * 64 + "\n", "invalid_hash"),

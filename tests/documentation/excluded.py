@@ -17,6 +17,7 @@ ELSEWHERE = {
     "parachute sandbox shell": "needs the containers' image: tests/appliance enters one",
     "parachute sandbox explain": "shows a container that was tampered with: tests/sandbox/engines makes and explains some",
     "parachute phone": "waits for a phone: tests/ops/phone connects one from a network of its own",
+    "parachute backup kit --check": "asks for the password that is on paper: tests/ops/backup types it",
     "~/mcp/calendar/bin/pip install": "needs the network",
 }
 

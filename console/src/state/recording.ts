@@ -8,6 +8,7 @@ import { secondsLeft, stay } from "./room";
 
 const t = messages("recording", {
   no_room: "This browser has no room left for a recording. Free some space on this device, or delete what is not sent yet.",
+  empty: "Nothing was recorded yet: let it run for a moment longer.",
   full: "This browser has no room left, and the recording ended. What was said until then is kept.",
 });
 
@@ -121,6 +122,10 @@ export async function record(about: Pick<Letter, "kind" | "date">): Promise<Reco
         // Its last slices are not there; how long the others are stands in what is kept.
         if (!(await find(id))) throw problem;
         return (await find(id)) as Letter;
+      }
+      if (!size) {
+        await remove(id);
+        throw new ApiError(422, "empty_recording", t("empty"));
       }
       await put(found);
       return found;

@@ -16,7 +16,9 @@ from tests.browser.console import furnishing
 from tests.browser.console.accessibility import violations
 from tests.browser.console.conftest import MakePerson
 from tests.browser.console.people import PHONE, Person
+from tests.browser.console.recordings import begin, slices
 from tests.support.computer import Computer
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.long
 BROWSER_OPTIONS = MICROPHONE
@@ -55,7 +57,7 @@ def voice(computer: Computer, *arguments: str) -> None:
 
 def test_without_a_transcriber_there_is_a_sentence(person: Person, computer: Computer) -> None:
     page = person.open("journal")
-    page.get_by_role("button", name="Record your voice").click()
+    begin(page)
     page.get_by_role("button", name="Keep").click()
     expect(page.get_by_text("Nothing here can turn recordings into text yet").first).to_be_visible()
     assert violations(page) == []
@@ -78,7 +80,7 @@ def test_a_recording_becomes_the_text_of_its_entry(person: Person, computer: Com
     try:
         page = person.open("journal")
         before = page.get_by_role("article").filter(has_text=TEXT).count()
-        page.get_by_role("button", name="Record your voice").click()
+        begin(page)
         page.get_by_role("button", name="Keep").click()
         expect(page.get_by_text("Transcribing").first).to_be_visible()
         assert violations(page) == []
@@ -98,6 +100,7 @@ def test_a_message_is_spoken(person: Person, computer: Computer, server: Scripte
         page = person.open("chat")
         page.get_by_label("Message").fill("So:")
         page.get_by_role("button", name="Dictate").click()
+        wait_until(lambda: slices(page) > 0, "something is recorded")
         page.get_by_role("button", name="Transcribe").click()
         expect(page.get_by_label("Message")).to_have_value(f"So: {TEXT}")
         assert violations(page) == []
