@@ -58,12 +58,12 @@ class Encoder:
         self._backend = NumpyBackend(str(weights), SentencePieceProcessor(model_file=str(pieces)), threads=1)
         self._table = folder / f"{NAME}.npy"
         try:
-            self.rest()
+            self._rest()
         except (FileNotFoundError, ValueError, EOFError):  # there is none yet, or one that was cut
             _write(self._table, self._backend.table)
-            self.rest()
+            self._rest()
 
-    def rest(self) -> None:
+    def _rest(self) -> None:
         """Give back the memory of the words that were looked up: they are read from the file when they are needed again."""
         import numpy
 
@@ -76,13 +76,16 @@ class Encoder:
 
     def question(self, text: str) -> Any:
         """The vector of a question."""
-        return self._backend.encode([text])[0]
+        vector = self._backend.encode([text])[0]
+        self._rest()
+        return vector
 
     def read(self, texts: Sequence[str]) -> list[Vector]:
         """The vectors of parts of texts, with how near questions about other things are to each."""
         if not texts:
             return []
         rows = self._backend.encode(list(texts))
+        self._rest()
         near = rows @ self._background.T
         usual, spread = near.mean(1), near.std(1) + _LEAST_SPREAD
         return [Vector(packed(row), float(m), float(s)) for row, m, s in zip(rows, usual, spread, strict=True)]

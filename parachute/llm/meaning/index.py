@@ -128,8 +128,6 @@ class Index:
                         store.write_vectors(model, DIMENSION, read)
                         self._collections.clear()
                     left, total = store.count(model)
-                if not left:
-                    encoder.rest()
                 if not left or time.monotonic() > ends:
                     return {"waiting": left, "total": total}
         except sqlite3.Error as error:
