@@ -1,7 +1,6 @@
 """One question in two languages, over a fresh vault and without any route (`python -m tests.official.boat_without_network`)."""
 
 import json
-import socket
 import sys
 from functools import partial
 from typing import Any
@@ -16,6 +15,7 @@ from tests.browser.console.people import DESKTOP, MILLISECONDS, Person
 from tests.chat.imports.exports import node, tree
 from tests.files.documents.writing import docx, pdf
 from tests.modules.runtime.module_computer import ModuleComputer
+from tests.official.without_network import check_no_route
 
 QUESTIONS = ("who advises us on the boat", "wer berät uns beim Boot")
 SECONDS = 180
@@ -35,13 +35,7 @@ NOTE = f"# Harbour\n\n{3 * ROPES}\n\nCaptain Brandt counsels us about sailing sh
 
 def main() -> None:
     """Exit code 0 if everything holds."""
-    with socket.socket() as outside:
-        try:
-            outside.connect(("192.0.2.1", 443))
-        except OSError:
-            pass
-        else:
-            raise AssertionError("There is a network here.")
+    check_no_route()
     with ModuleComputer(settings={"meaning": {"enabled": True}}) as house:
         assert house.command("setup", "--yes").returncode == 0
         _furnish(house)
