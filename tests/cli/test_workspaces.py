@@ -145,7 +145,7 @@ def test_a_conversation_in_one(parachute: Terminal, home: Home, snapshot: Snapsh
         core.answers["GET", "/api/chat"] = 200, {"sessions": []}
         parachute.ok("sessions", "list", "--workspace", "garden")
     assert core.calls[0].body["workspaceId"] == "garden"
-    assert core.calls[-1].query == {"limit": "50", "workspaceId": "garden"}
+    assert core.calls[-1].query == {"limit": "50", "workspaceId": "garden", "folded": "true"}
     assert parachute.screens == snapshot
 
 

@@ -1,6 +1,7 @@
 """A module that gives every route of modules something to answer with, and a call of each."""
 
 import asyncio
+import hashlib
 import textwrap
 from typing import Any
 
@@ -162,4 +163,8 @@ async def call_files(call: Any, client: httpx2.AsyncClient) -> list[str]:
     await call("GET /api/files/changes")
     assert (await call("POST /api/files/undo", {}))["conflicts"] == []
     assert (await client.put("/api/files/upload?path=Shed/photo.jpg", content=b"x")).status_code == 200
-    return ["PUT /api/files/upload"]
+    whole = f"?path=Shed/sound.webm&size=1&sha256={hashlib.sha256(b'x').hexdigest()}"
+    await call("GET /api/files/pieces/{key}", query=whole, key="0" * 16)
+    pieces = await client.put(f"/api/files/pieces/{'0' * 16}{whole}&offset=0", content=b"x")
+    assert pieces.json()["path"] == "Shed/sound.webm"
+    return ["PUT /api/files/upload", "PUT /api/files/pieces/{key}"]
