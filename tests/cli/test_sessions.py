@@ -38,6 +38,25 @@ SAID = {
 }
 
 
+def test_what_is_put_away_or_deleted_goes_with_all_its_versions(parachute: Terminal, home: Home) -> None:
+    rows = [{**ROW, "id": "b" * 36}, {**ROW, "versions": [OTHER]}]
+    with ScriptedCore(home) as core:
+        core.answers["GET", "/api/chat"] = 200, {"sessions": rows}
+        for session in (SESSION, OTHER):
+            core.answers["GET", f"/api/chat/{session}"] = 200, {**SAID, "id": session}
+            core.answers["DELETE", f"/api/chat/{session}"] = 200, {"success": True}
+            for where in ("archive", "unarchive"):
+                core.answers["POST", f"/api/chat/{session}/{where}"] = 200, {"session": ROW}
+        for words in (("archive", OTHER), ("unarchive", SESSION), ("delete", SESSION, "--yes")):
+            assert "1 other version" in parachute.ok("sessions", *words)
+        done = [path for path in core.paths() if not path.startswith("GET")]
+    method = {"archive": "POST", "unarchive": "POST"}
+    assert done == [
+        *(f"{method[where]} /api/chat/{each}/{where}" for where in method for each in (OTHER, SESSION)),
+        *(f"DELETE /api/chat/{each}" for each in (OTHER, SESSION)),
+    ]
+
+
 def test_a_deletion_asks_and_enter_is_no(parachute: Terminal, home: Home, snapshot: SnapshotAssertion) -> None:
     with ScriptedCore(home) as core:
         core.answers["GET", "/api/chat"] = LIST

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { Resource } from "~/state/resource";
 import { to } from "~/state/router";
 import { explain } from "~/text/errors";
@@ -25,7 +25,8 @@ export function Page({ title, back, actions, children, isWide }: PageProps) {
   useEffect(() => {
     document.title = `${title} · Parachute`;
   }, [title]);
-  useEffect(() => heading.current?.focus({ preventScroll: true }), []);
+  // At once: who has chosen a field by then would type into it in vain.
+  useLayoutEffect(() => heading.current?.focus({ preventScroll: true }), []);
   return (
     <div class={`page${isWide ? " wide" : ""}`}>
       <header class="page-header">

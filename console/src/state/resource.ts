@@ -1,5 +1,5 @@
 /** Something that is fetched, shown, and fetched again when it has changed on the computer. */
-import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { listen } from "./live";
 
 export interface Resource<T> {
@@ -58,7 +58,8 @@ export function useResource<T>(
     }
   }, [key]);
 
-  useEffect(() => {
+  // Its end comes with that of the component: that of an effect after the next frame, in which what has gone was asked for once more.
+  useLayoutEffect(() => {
     void reload();
     const again = () => void reload();
     const end = listen(topics, () => (leaving > 0 ? void postponed.add(again) : again()));

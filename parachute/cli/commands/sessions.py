@@ -1,6 +1,7 @@
 """`parachute sessions`: the conversations that there are."""
 
 import sys
+from itertools import count
 from typing import Any
 
 import typer
@@ -25,6 +26,9 @@ from parachute.cli.session_permissions import narrows, permit
 
 _MOST = 500
 """Conversations of one list, and messages that the API gives of one conversation."""
+
+_PAGE = 1000
+"""Conversations that the API lists at once, at the most."""
 
 _ID = typer.Argument(metavar="ID", help="Id of the conversation; its beginning is enough.")
 _ARCHIVED = typer.Option(False, "--archived", help="The archived ones instead.")
@@ -107,29 +111,55 @@ def end(session: str = _ID) -> None:
 
 
 def archive(session: str = _ID) -> None:
-    """Put a conversation away, which ends it: `list` shows it only with --archived."""
-    api, path, name = _found(session)
-    api.post(f"{path}/archive")
-    print(f"The conversation {name} is archived.")
+    """Put a conversation away with all its versions, which ends it: `list` shows it only with --archived."""
+    _put(session, "archive", "is archived", was_archived=False)
 
 
 def unarchive(session: str = _ID) -> None:
-    """Take an archived conversation back."""
-    api, path, name = _found(session)
-    api.post(f"{path}/unarchive")
-    print(f"The conversation {name} is in the list again.")
+    """Take an archived conversation back, with all its versions."""
+    _put(session, "unarchive", "is in the list again", was_archived=True)
+
+
+def _put(session: str, where: str, said: str, *, was_archived: bool) -> None:
+    api, _, name = _found(session)
+    versions = _family(api, whole_session(api, session), archived=was_archived)
+    for version in versions:
+        api.post(f"/api/chat/{quoted(version)}/{where}")
+    print(f"The conversation {name} {said}{_with(versions)}.")
 
 
 def delete(session: str = _ID, yes: bool = YES) -> None:
-    """Delete a conversation with everything that was said in it, after a question."""
+    """Delete a conversation with all its versions and everything that was said in them, after a question."""
     api, path, name = _found(session)
+    found = api.get(path)
+    versions = _family(api, found["id"], archived=bool(found.get("archived")))
     if not yes:
-        found = api.get(path)
         said = counted(found["messageCount"], "message")
-        print_note(f"“{found['title'] or 'Without a title'}”, {said}: transcript and attachments go with it.")
+        title = found["title"] or "Without a title"
+        print_note(f"“{title}”, {said}: transcript and attachments go with it{_with(versions)}.")
     confirm("Delete it for good?", "Nothing was deleted.", yes=yes)
-    api.delete(path)
-    print(f"The conversation {name} is deleted.")
+    for version in versions:
+        api.delete(f"/api/chat/{quoted(version)}")
+    print(f"The conversation {name} is deleted{_with(versions)}.")
+
+
+def _family(api: Api, session: str, *, archived: bool) -> list[str]:
+    """The versions of a conversation for which one line of a list stands, the oldest first."""
+    query: dict[str, bool | None] = {"folded": True, "archived": archived or None}
+    for offset in count(0, _PAGE):
+        rows = api.get("/api/chat", limit=_PAGE, offset=offset, **query)["sessions"]
+        for row in rows:
+            versions = [row["id"], *(row.get("versions") or ())]
+            if session in versions:
+                return versions[::-1]
+        if len(rows) < _PAGE:
+            break
+    return [session]
+
+
+def _with(versions: list[str]) -> str:
+    """Words for the versions besides the one that was named."""
+    return f", with {counted(len(versions) - 1, 'other version')}" if len(versions) > 1 else ""
 
 
 def reindex() -> None:

@@ -4,7 +4,7 @@ import base64
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.console import furnishing
 from tests.browser.console.conftest import MakePerson, at_both_sizes
@@ -43,6 +43,26 @@ def test_an_answer_streams_and_stays(person: Person, model: MessagesAPI) -> None
     page.reload()
     expect(page.get_by_role("log").get_by_text("Second half")).to_be_visible()
     expect(page.get_by_role("heading", name="Two halves, please.")).to_be_visible()
+
+
+def test_what_is_typed_before_a_conversation_has_begun_goes_with_it(make_person: MakePerson) -> None:
+    page = make_person().open("chat")
+    held: list[Route] = []
+    page.route("**/api/chat?text=delta", lambda route: held.append(route))
+    say(page, "Begin.")
+    message = page.get_by_label("Message", exact=True)
+    expect(page.get_by_role("log").get_by_text("Begin.")).to_be_visible()
+    message.press_sequentially("And then")
+    for route in held:
+        route.continue_()
+    expect(page).to_have_url(re.compile(r"#/chat/[0-9a-f-]{36}$"))
+    expect(page.get_by_role("log").get_by_text("Hello.")).to_be_visible()
+    expect(message).to_be_focused()
+    expect(message).to_have_value("And then")
+    page.reload()
+    expect(message).to_have_value("And then")
+    page.get_by_role("link", name="New conversation").click()
+    expect(message).to_have_value("")
 
 
 def test_a_reload_in_the_middle_takes_the_answer_up_again(person: Person, model: MessagesAPI) -> None:

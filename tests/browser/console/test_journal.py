@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.chromium import MICROPHONE
 from tests.browser.console import furnishing
@@ -126,6 +126,20 @@ def test_a_picture_is_shown(person: Person) -> None:
     image = page.get_by_role("img", name=f"{word} (1).png")
     image.scroll_into_view_if_needed()
     page.wait_for_function("image => image.complete && image.naturalWidth === 480", arg=image.element_handle())
+
+
+def test_what_is_typed_while_a_picture_arrives_stays(person: Person) -> None:
+    page, word = person.open("journal"), of(person)
+    held: list[Route] = []
+    page.route("**/api/daily/assets/**", lambda route: held.append(route))
+    page.locator("input[type=file]").set_input_files(
+        {"name": f"{word}-late.png", "mimeType": "image/png", "buffer": picture()}
+    )
+    page.get_by_label("New entry").fill("Seen from the boat.")
+    for route in held:
+        route.continue_()
+    expect(page.get_by_label("New entry")).to_have_value(re.compile(r"^Seen from the boat\.\n\n!\[.*\]\(assets/"))
+    page.get_by_label("New entry").fill("")
 
 
 def test_a_voice_is_recorded_and_played(person: Person) -> None:

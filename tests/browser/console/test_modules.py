@@ -46,6 +46,19 @@ def test_a_module_that_came_along_through_its_life(person: Person, house: Househ
     assert house.ask("GET", "/api/modules")["modules"] == []
 
 
+def test_nothing_is_asked_of_a_module_that_was_removed(person: Person, house: Household) -> None:
+    (brain,) = (each for each in house.ask("GET", "/api/modules/official")["modules"] if each["name"] == "brain")
+    house.ask("POST", "/api/modules/install", {"source": brain["source"], "hash": brain["hash"]})
+    # On a device that takes long to draw.
+    person.page.add_init_script("requestAnimationFrame = (draw) => setTimeout(() => draw(performance.now()), 500)")
+    page = person.page
+    page.reload()
+    person.open("modules/brain")
+    page.get_by_role("button", name="Remove").click()
+    page.get_by_role("dialog").get_by_role("button", name="Remove").click()
+    expect(page.get_by_role("listitem").filter(has_text="What you know about people")).to_be_visible()
+
+
 def test_a_module_of_somebody_is_fetched_shown_and_approved(make_person: MakePerson, house: Household) -> None:
     source = house.computer.folder / "sources" / "garden"
     write_module(source, "garden")

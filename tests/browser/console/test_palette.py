@@ -209,6 +209,23 @@ def test_single_keys_lead_around_and_never_while_somebody_types(make_person: Mak
     expect(page).to_have_url(re.compile("#/chat$"))
 
 
+CHOOSES = """new MutationObserver((_, observer) => {
+  const field = document.querySelector('main input[type=search]');
+  if (!field) return;
+  observer.disconnect();
+  field.focus();
+}).observe(document, { childList: true, subtree: true })"""
+
+
+def test_a_field_that_was_chosen_as_soon_as_it_was_there_keeps_the_cursor(make_person: MakePerson) -> None:
+    page = make_person(DESKTOP).open("keys")
+    page.evaluate(CHOOSES)
+    page.goto(f"{page.url.split('#')[0]}#/conversations")
+    expect(page.locator("#main .row").first).to_be_visible()
+    page.keyboard.type("boat")
+    expect(page.get_by_label("Search conversations")).to_have_value("boat")
+
+
 def test_screen_readers_find_both(make_person: MakePerson) -> None:
     page = make_person(DESKTOP, bypass_csp=True).open("keys")
     page.keyboard.press("Control+K")

@@ -48,6 +48,21 @@ def test_a_screen_opened_while_it_was_away_fills_itself(make_person: MakePerson,
     person.forgive_refusals()
 
 
+def test_a_screen_that_could_not_be_fetched_is_fetched_once_the_computer_is_back(
+    make_person: MakePerson, house: Household
+) -> None:
+    person = make_person()
+    page = person.open("workspaces")
+    house.computer.stop()
+    expect(page.get_by_text(AWAY).first).to_be_visible()
+    page.get_by_role("navigation", name="Screens").get_by_role("link", name="Costs").click()
+    expect(page.get_by_role("main").get_by_role("alert")).to_contain_text(AWAY)
+    house.computer.start()
+    expect(page.get_by_role("heading", name="No usage yet")).to_be_visible()
+    expect(page.get_by_role("main").get_by_role("alert")).to_have_count(0)
+    person.forgive_refusals()
+
+
 def test_what_one_device_changes_appears_on_the_other(make_person: MakePerson, house: Household) -> None:
     one, other = (
         make_person(**WITH_WORKER).open("capabilities/agents"),

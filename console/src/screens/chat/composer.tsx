@@ -25,6 +25,8 @@ export function Composer({ isRunning, draft, place, onDraft, onSend, onStop }: P
   /** Place of the cursor while the field has the focus. */
   const [cursor, setCursor] = useState<number>();
   const field = useRef<HTMLTextAreaElement>(null);
+  const typed = useRef(draft);
+  typed.current = draft;
   const picker = useRef<HTMLInputElement>(null);
 
   const suggesting = useSuggestions(draft, cursor, place, (text, at) => {
@@ -64,7 +66,7 @@ export function Composer({ isRunning, draft, place, onDraft, onSend, onStop }: P
       return true;
     });
     if (!sent) {
-      onDraft(text);
+      onDraft([text, typed.current].filter(Boolean).join("\n\n"));
       if (files.length) setAttachments(files);
     }
     field.current?.focus();

@@ -1,5 +1,5 @@
 /** A message of the person in a field, to be sent once more with other words. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Button } from "~/components/button";
 import { draftOf, keepDraft } from "~/state/drafts";
 import { attempt } from "~/state/toasts";
@@ -14,7 +14,7 @@ export function Editing({ conversation, message, onClose }: { conversation: Conv
   const name = editName(conversation, message);
   const [text, setText] = useState(() => draftOf(name) || textOf(message));
   const field = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => field.current?.focus(), []);
+  useLayoutEffect(() => field.current?.focus(), []);
   const send = () => conversation.branch(message, text.trim(), () => keepDraft(name, ""));
   const close = () => {
     keepDraft(name, "");

@@ -1,5 +1,5 @@
 /** Search in all messages of one conversation: that of the browser sees only what is drawn. */
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Button } from "~/components/button";
 import { place } from "~/state/router";
 import type { Conversation } from "./conversation";
@@ -22,8 +22,8 @@ export function Find({ conversation, onClose }: { conversation: Conversation; on
   }, [messages, wanted]);
   const shown = Math.min(chosen ?? found.length - 1, found.length - 1);
   const key = found[shown];
+  useLayoutEffect(() => field.current?.focus(), []);
   useEffect(() => {
-    field.current?.focus();
     void conversation.earlier().catch(() => undefined);
     return () => void (conversation.found.value = undefined);
   }, []);

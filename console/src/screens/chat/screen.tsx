@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { api } from "~/api/client";
 import { Button, LinkButton } from "~/components/button";
 import { Icon } from "~/components/icons";
@@ -13,7 +13,7 @@ import { Composer } from "./composer";
 import { Find } from "./find";
 import { ConversationHeader } from "./header";
 import { Log, ToEnd } from "./log";
-import { t as named } from "./log_texts";
+import { t as logged } from "./log_texts";
 import { OfferedWorkspaces } from "./offered";
 import { OptionsDialog } from "./options";
 import { PermissionsDialog } from "./permissions";
@@ -33,11 +33,12 @@ export default function Chat({ rest }: ScreenProps) {
     void begun.open(place.value.query.has("message"));
     return begun;
   }, [id]);
-  return <Opened key={conversation.id ?? "new"} conversation={conversation} />;
+  return <Opened key={conversation} conversation={conversation} id={id} />;
 }
 
-function Opened({ conversation }: { conversation: Conversation }) {
-  const name = `chat/${conversation.id ?? "new"}`;
+function Opened({ conversation, id }: { conversation: Conversation; id: string | undefined }) {
+  const name = `chat/${id ?? "new"}`;
+  const kept = useRef(name);
   const [draft, setText] = useState(() => draftOf(name));
   const [beginning, setBeginning] = useState<Beginning>({});
   const [dialog, setDialog] = useState<"options" | "changes" | "prompt" | "permissions">();
@@ -50,7 +51,14 @@ function Opened({ conversation }: { conversation: Conversation }) {
     keepDraft(name, text);
     setText(text);
   };
-  useEffect(() => {
+  useLayoutEffect(() => {
+    // What was typed before its first answer goes with it.
+    if (kept.current === name) return;
+    keepDraft(kept.current, "");
+    keepDraft(name, draft);
+    kept.current = name;
+  }, [name]);
+  useLayoutEffect(() => {
     // On a phone it would open the keyboard.
     if (matchMedia("(hover: hover) and (pointer: fine)").matches) foot.current?.querySelector("textarea")?.focus({ preventScroll: true });
   }, []);
@@ -65,7 +73,7 @@ function Opened({ conversation }: { conversation: Conversation }) {
   }, [isFinding, isNew]);
   const actions = (
     <>
-      {!isNew && <Button label={named("find")} icon="search" iconOnly kind="quiet" pressed={isFinding} onPress={() => setFinding(!isFinding)} />}
+      {!isNew && <Button label={logged("find")} icon="search" iconOnly kind="quiet" pressed={isFinding} onPress={() => setFinding(!isFinding)} />}
       {!isNew && <Button label={t("changes")} icon="undo" iconOnly kind="quiet" onPress={() => setDialog("changes")} />}
       <Button label={t("options")} icon="settings" iconOnly kind="quiet" onPress={() => setDialog("options")} />
       {!isNew && <LinkButton label={t("new")} icon="plus" iconOnly kind="quiet" href={to("chat")} />}

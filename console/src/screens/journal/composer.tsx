@@ -23,14 +23,19 @@ export function Composer({ date, field, onWritten }: Props) {
   const [draft, setDraft] = useState(() => draftOf(name));
   const [recorder, setRecorder] = useState<Recorder>();
   const chooser = useRef<HTMLInputElement>(null);
+  // What is typed while something is on its way stays.
+  const typed = useRef(draft);
   const say = (text: string) => {
+    typed.current = text;
     keepDraft(name, text);
     setDraft(text);
   };
+  const take = (text: string) => say(typed.current.startsWith(text) ? typed.current.slice(text.length).trimStart() : typed.current);
+  const join = (...texts: string[]) => say(texts.filter(Boolean).join("\n\n"));
   const send = async (letter: Letter) => {
     // A private window may keep nothing: then the text stays in the field until it has arrived.
     const isKept = await put(letter).then(() => true, () => false);
-    if (isKept) say("");
+    if (isKept) take(letter.content);
     try {
       await deliver(letter);
     } catch (error) {
@@ -38,13 +43,13 @@ export function Composer({ date, field, onWritten }: Props) {
       // What was refused comes back to whoever wrote it; what did not arrive waits here.
       if (!letter.sound && error instanceof ApiError && error.status >= 400 && error.status < 500) {
         await remove(letter.id);
-        say(letter.content);
+        join(letter.content, typed.current);
         throw error;
       }
       later();
       return;
     }
-    if (!isKept) say("");
+    if (!isKept) take(letter.content);
     toast(t("written"));
     await onWritten();
   };
@@ -54,7 +59,7 @@ export function Composer({ date, field, onWritten }: Props) {
   const addPicture = async (file: File) => {
     const { path } = await keepAsset(file.name, date, file);
     const alt = file.name.replace(/[[\]]/g, "");
-    say(`${draft}${draft ? "\n\n" : ""}![${alt}](${path})`);
+    join(typed.current, `![${alt}](${path})`);
   };
   const keepRecording = async () => {
     if (!recorder) return;
