@@ -4,7 +4,8 @@ import { Button, LinkButton } from "~/components/button";
 import { Icon } from "~/components/icons";
 import { Failure, Loading, Page } from "~/components/layout";
 import type { ScreenProps } from "~/screens";
-import { draftOf, keepDraft } from "~/state/drafts";
+import { useDraft } from "~/state/drafts";
+import { begun as sent, waitingIn } from "~/state/letters";
 import { useResource } from "~/state/resource";
 import { go, place, to } from "~/state/router";
 import { type Beginning, Conversation } from "./conversation";
@@ -19,6 +20,7 @@ import { OptionsDialog } from "./options";
 import { PermissionsDialog } from "./permissions";
 import { PromptDialog } from "./prompt";
 import { t } from "./texts";
+import { Waiting } from "./waiting";
 
 /** A conversation that began in this page keeps its state while its address gets its id. */
 let begun: Conversation | undefined;
@@ -38,7 +40,7 @@ export default function Chat({ rest }: ScreenProps) {
 
 function Opened({ conversation }: { conversation: Conversation }) {
   const name = `chat/${conversation.id ?? "new"}`;
-  const [draft, setText] = useState(() => draftOf(name));
+  const [draft, setDraft] = useDraft(name);
   const [beginning, setBeginning] = useState<Beginning>({});
   const [dialog, setDialog] = useState<"options" | "changes" | "prompt" | "permissions">();
   const [isFinding, setFinding] = useState(() => place.value.query.has("find"));
@@ -46,10 +48,13 @@ function Opened({ conversation }: { conversation: Conversation }) {
   const workspaces = useResource(async (signal) => (await api.get("/api/workspaces", { signal })).workspaces, "workspaces", ["workspaces"]).value ?? [];
   const session = conversation.session.value;
   const isNew = !conversation.id;
-  const setDraft = (text: string) => {
-    keepDraft(name, text);
-    setText(text);
-  };
+  // Where what waited here has become a conversation, one goes on in it.
+  const waits = waitingIn(conversation.id);
+  const seen = useRef<ReadonlySet<string>>(new Set());
+  if (waits.length) seen.current = new Set(waits.map(({ id }) => id));
+  useEffect(() => {
+    if (isNew && !conversation.isRunning.value && sent.value && seen.current.has(sent.value.id)) go(to("chat", [sent.value.session]), { replace: true });
+  }, [sent.value]);
   useEffect(() => {
     // On a phone it would open the keyboard.
     if (matchMedia("(hover: hover) and (pointer: fine)").matches) foot.current?.querySelector("textarea")?.focus({ preventScroll: true });
@@ -83,9 +88,10 @@ function Opened({ conversation }: { conversation: Conversation }) {
         ) : (
           <>
             {session?.continuedFrom && !session.metadata?.branch && <BranchedFrom id={session.continuedFrom} />}
-            <Log conversation={conversation} />
+            {(!isNew || waits.length === 0 || conversation.isRunning.value) && <Log conversation={conversation} />}
           </>
         )}
+        <Waiting letters={waits} onTakeBack={draft ? undefined : setDraft} />
       </Page>
       <div class="chat-foot" ref={foot}>
         <ToEnd />
@@ -93,13 +99,14 @@ function Opened({ conversation }: { conversation: Conversation }) {
         <Composer
           isRunning={conversation.isRunning.value}
           draft={draft}
+          name={name}
           place={{
             isBegun: !isNew,
             workspace: session ? session.workspaceId : beginning.workspaceId,
             agent: session ? session.agentPath : beginning.agentPath,
           }}
           onDraft={setDraft}
-          onSend={(text, files) => conversation.send(text, files, beginning)}
+          onSend={(text, files, onKept) => conversation.send(text, files, beginning, onKept)}
           onStop={() => conversation.stop()}
         />
       </div>
