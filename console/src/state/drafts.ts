@@ -42,16 +42,36 @@ export function dropDrafts(): void {
   }
 }
 
-/** A field that survives a reload and leaving the screen; saying what it had at first, or nothing, forgets the draft. */
-export function useDraft(name: string, first = ""): [string, (text: string) => void] {
-  const read = () => ({ name, text: draftOf(name) || first });
-  const [state, setState] = useState(read);
-  const { text } = state.name === name ? state : read();
-  const say = (typed: string) => {
-    keepDraft(name, typed === first ? "" : typed);
-    setState({ name, text: typed });
+interface Draft {
+  name: string;
+  text: string;
+  version: string;
+}
+
+/**
+ * A field that survives a reload and leaving the screen; saying what it had at first, or nothing, forgets the draft. Of a change of
+ * something it keeps the `version` that it was begun on, too: with that it is saved, so that what came meanwhile is not replaced unseen.
+ */
+export function useDraft(name: string, first = "", version = ""): [string, (text: string) => void, string] {
+  const read = (): Draft => {
+    const kept = draftOf(name);
+    if (!kept) return { name, text: first, version };
+    const end = version ? kept.indexOf("\n") : -1;
+    return { name, text: kept.slice(end + 1), version: version && kept.slice(0, end) };
   };
-  return [text, say];
+  const [state, setState] = useState(read);
+  const draft = state.name === name ? state : read();
+  const say = (text: string) => {
+    keepDraft(name, text === first && draft.version === version ? "" : version ? `${draft.version}\n${text}` : text);
+    setState({ ...draft, text });
+  };
+  return [draft.text, say, draft.version];
+}
+
+/** Several fields in one draft, by their names. */
+export function useDrafts<T extends Record<string, unknown>>(name: string, first: T, version = ""): [T, (values: T) => void, string] {
+  const [text, say, begun] = useDraft(name, JSON.stringify(first), version);
+  return [{ ...first, ...(JSON.parse(text || "{}") as T) }, (values) => say(JSON.stringify(values)), begun];
 }
 
 /** Files chosen for what is being written, which survive the same. */
