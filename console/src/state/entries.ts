@@ -1,9 +1,13 @@
 /** Entries for the journal. */
 import { api } from "~/api/client";
+import type { Letter } from "./letter_store";
+import { sendPieces, type There } from "./pieces";
 
 export interface NewEntry {
   content: string;
   date: string;
+  /** Time of writing, where that is not now. */
+  written_at?: string;
   audio_path?: string;
   duration?: number;
   idempotency_key: string;
@@ -11,10 +15,30 @@ export interface NewEntry {
 
 export const write = (body: NewEntry) => api.module("POST", "/api/daily/entries", { body });
 
-/** Keep a recording or a picture, and give its path within the journal, and how much of it is there. */
-export function keepAsset(name: string, date: string, data: Blob): Promise<{ path: string; size: number }> {
-  const headers = { "content-type": data.type || "application/octet-stream" };
-  return api.module("POST", "/api/daily/assets/{name}", { params: { name }, query: { date }, body: data, headers });
+/** Keep the pictures of a letter in the journal, each once, and give its text with them below. */
+export async function addPictures({ id, content, date }: Letter, files: readonly File[]): Promise<string> {
+  const shown: string[] = [];
+  for (const [number, file] of files.entries()) {
+    const path = await keepPicture(`${id}${String(number).padStart(2, "0")}`, file, date);
+    shown.push(`![${file.name.replace(/[[\]]/g, "")}](${path})`);
+  }
+  return [content, ...shown].filter(Boolean).join("\n\n");
+}
+
+async function keepPicture(key: string, file: File, date: string): Promise<string> {
+  const name = file.name;
+  if (!isSecureContext) {
+    // There is no hash without TLS, and nothing is kept on the device either.
+    const headers = { "content-type": file.type || "application/octet-stream" };
+    const found = await api.module<{ path: string }>("POST", "/api/daily/assets/{name}", { params: { name }, query: { date }, body: file, headers });
+    return found.path;
+  }
+  const route = `/api/daily/recordings/${key}` as const;
+  const query = { name, date };
+  return sendPieces(file, {
+    find: (announced, signal) => api.module<There>("GET", route, { query: { ...query, ...announced }, signal }),
+    add: (announced, body, signal) => api.module<There>("PUT", route, { query: { ...query, ...announced }, body, signal }),
+  });
 }
 
 /** A word that no other request has: the same entry is not written twice when its answer is lost. */

@@ -1,8 +1,11 @@
 /** Everything that waits for the owner, always up to date: the navigation counts it on every screen. */
 import { computed, signal } from "@preact/signals";
 import { api, type Schema } from "~/api/client";
+import { newKey } from "./entries";
 import { keep, kept } from "./kept";
+import { letters } from "./letters";
 import { listen } from "./live";
+import { post, sayWaits } from "./outbox";
 import { isSignedIn, may } from "./session";
 
 export type Item = Schema<"ShownItem">;
@@ -11,7 +14,13 @@ export type Inbox = Schema<"InboxPage">;
 const PATH = "/api/inbox";
 
 export const inbox = signal<Inbox | undefined>(undefined);
-export const waiting = computed(() => inbox.value?.items.filter((item) => item.may_answer).length ?? 0);
+export const waiting = computed(() => inbox.value?.items.filter((item) => item.may_answer && !isAnswered(item)).length ?? 0);
+
+/** Kinds that are about this moment, and mean something else later. */
+const NOW = ["pairing", "permission", "update"];
+
+/** Say whether an answer to an item waits on this device. */
+export const isAnswered = ({ id, hash }: Item) => letters.value.some(({ answer, isRefused }) => answer?.id === id && answer.hash === hash && !isRefused);
 
 /** Follow the inbox until the answer is called; by the stream of changes, as a browser has few connections for all windows. */
 export function watchInbox(): () => void {
@@ -38,9 +47,15 @@ export function watchInbox(): () => void {
   };
 }
 
-/** Answer an item exactly as it was shown. */
-export async function answer(item: Item, word: string, values?: Record<string, string | string[]>): Promise<void> {
-  await api.post("/api/inbox/answer", { body: { id: item.id, hash: item.hash, answer: word, ...(values && { values }) } });
+/** Answer an item exactly as it was shown, with `content` for the person; false where the answer waits on this device. */
+export async function answer(item: Item, word: string, values?: Record<string, string | string[]>, content = item.sentence): Promise<boolean> {
+  const { id, hash } = item;
+  if (NOW.includes(item.kind)) await api.post("/api/inbox/answer", { body: { id, hash, answer: word } });
+  else if (!(await post({ id: newKey(), kind: "answer", at: new Date().toISOString(), date: "", content, answer: { id, hash, word, values } }))) {
+    sayWaits();
+    return false;
+  }
   const shown = inbox.value;
-  if (shown) inbox.value = { ...shown, items: shown.items.filter(({ id }) => id !== item.id) };
+  if (shown) inbox.value = { ...shown, items: shown.items.filter((other) => other.id !== id) };
+  return true;
 }

@@ -1,24 +1,43 @@
-/** Letters and the slices of their sound on the disk of this device, for pages and for the service worker. */
-import { clear, createStore, delMany, entries, get, getMany, keys, set, setMany, type UseStore } from "idb-keyval";
+/** Letters, the slices of their sound and their files, on the disk of this device, for pages and for the service worker. */
+import { clear, createStore, del, delMany, entries, get, getMany, keys, set, setMany, type UseStore } from "idb-keyval";
+
+/** The title and the text of an entry, with the version by which the computer knows them. */
+export interface Said {
+  title: string;
+  content: string;
+  version: string;
+}
 
 export interface Letter {
   /** With which the computer takes it once, however often it is sent. */
   id: string;
-  kind: "journal" | "dictation";
+  kind: "journal" | "dictation" | "chat" | "edit" | "answer";
   /** Time of writing. */
   at: string;
   /** The day of the journal that it is for. */
   date: string;
   content: string;
   sound?: { type: string; name: string; seconds: number };
+  /** Names of its files, which lie beside it. */
+  files?: readonly string[];
+  /** The conversation that it goes on with; without one it begins one, with these settings. */
+  chat?: { session?: string; beginning?: object };
+  /** The entry that it changes, as it was then; `theirs` is what the computer has instead, null if it was deleted there. */
+  edit?: { entry: string; title: string; before: Said; theirs?: Said | null };
+  /** The item of the inbox that it answers, exactly as it was shown. */
+  answer?: { id: string; hash: string; word: string; values?: Record<string, string | string[]> };
   /** Nobody has said yet that it is to be sent: a recording that goes on, or was broken off. */
   isHeld?: boolean;
-  /** Sent without the computer's confirmation: to be sent again. */
-  isWaiting?: boolean;
   /** Reason why the computer has not taken it. */
   problem?: string;
   /** Refused, and not sent again automatically. */
   isRefused?: boolean;
+}
+
+/** A message that the computer has, and its conversation. */
+export interface Begun {
+  id: string;
+  session: string;
 }
 
 let opened: UseStore | undefined;
@@ -26,7 +45,7 @@ const store = () => (opened ??= createStore("parachute-outbox", "letters"));
 const place = (id: string) => ["letter", id];
 const others = typeof BroadcastChannel === "undefined" ? undefined : new BroadcastChannel("outbox");
 /** Let all windows show what is here now. */
-const tell = () => others?.postMessage("changed");
+const tell = (begun?: Begun) => others?.postMessage(begun ?? "changed");
 
 export const find = (id: string) => get<Letter>(place(id), store());
 
@@ -36,10 +55,19 @@ export async function all(): Promise<Letter[]> {
   return found.sort((one, other) => one.at.localeCompare(other.at));
 }
 
-export async function keep(letter: Letter): Promise<void> {
-  await set(place(letter.id), letter, store());
+/** Keep a letter, with its files in the same step. */
+export async function keep(letter: Letter, files?: readonly unknown[]): Promise<void> {
+  if (files?.length) await setMany([[place(letter.id), letter], [["files", letter.id], files]], store());
+  else await set(place(letter.id), letter, store());
   tell();
 }
+
+/** Keep files that are chosen for what is being written under a name. */
+export async function keepFiles(name: string, files: readonly unknown[]): Promise<void> {
+  await (files.length ? set(["files", name], files, store()) : del(["files", name], store()));
+}
+
+export const filesOf = async <T>(id: string): Promise<T[]> => (await get<T[]>(["files", id], store())) ?? [];
 
 /** Keep the next slice of a letter's sound, together with how long it is by now. */
 export function addSlice(letter: Letter, number: number, slice: Blob): Promise<void> {
@@ -51,9 +79,15 @@ export async function soundOf(letter: Letter): Promise<Blob> {
   return new Blob(slices.flatMap((slice) => slice ?? []), { type: letter.sound?.type });
 }
 
-export async function forget(id: string): Promise<void> {
-  await delMany([place(id), ...(await slicesOf(id))], store());
-  tell();
+/** Remove a letter; with `begun` its conversation has begun, and the other first messages go on with it. */
+export async function forget(id: string, begun?: string): Promise<void> {
+  const letter = begun === undefined ? undefined : await find(id);
+  if (letter?.chat && !letter.chat.session) {
+    const next = (await all()).filter(({ id: other, chat }) => other !== id && chat && !chat.session);
+    await setMany(next.map((other) => [place(other.id), { ...other, chat: { session: begun } }]), store());
+  }
+  await delMany([place(id), ["files", id], ...(await slicesOf(id))], store());
+  tell(begun === undefined ? undefined : { id, session: begun });
 }
 
 export async function forgetAll(): Promise<void> {

@@ -1,15 +1,38 @@
-/** Entries and recordings that are not on the computer yet, as this page shows them. */
-import { signal } from "@preact/signals";
-import { all, forget, forgetAll, keep, type Letter } from "./letter_store";
+/** All that is not on the computer yet, as this page shows it. */
+import { computed, signal } from "@preact/signals";
+import { all, type Begun, forget, forgetAll, keep, type Letter } from "./letter_store";
 
-export { addSlice, find, soundOf, type Letter } from "./letter_store";
+export { addSlice, filesOf, find, keepFiles, soundOf, type Begun, type Letter, type Said } from "./letter_store";
 
-/** All that wait, the oldest first, without a recording that goes on. */
+/** All that are kept here, the oldest first, without a recording that goes on. */
 export const letters = signal<readonly Letter[]>([]);
+
+/** Letters that this page sends at this moment. */
+export const underway = signal<ReadonlySet<string>>(new Set());
+
+/** Letters that wait: all others, whatever became of the attempt to send them. */
+export const waiting = computed(() => letters.value.filter(({ id }) => !underway.value.has(id)));
+
+/** Messages of a conversation that wait; all that have none yet begin the same one. */
+export const waitingIn = (session: string | undefined) => waiting.value.filter(({ chat }) => chat && chat.session === session);
+
+/** The message by which a conversation began that somebody had written without a connection. */
+export const begun = signal<Begun | undefined>(undefined);
+
+/** Show a letter as being sent, until the answer is called. */
+export function send(id: string): () => void {
+  underway.value = new Set([...underway.value, id]);
+  return () => void (underway.value = new Set([...underway.value].filter((other) => other !== id)));
+}
 
 /** Other windows and the service worker show and send the same. */
 const others = typeof BroadcastChannel === "undefined" ? undefined : new BroadcastChannel("outbox");
-if (others) others.onmessage = () => void refresh();
+if (others) {
+  others.onmessage = ({ data }: MessageEvent<Begun | "changed">) => {
+    if (data !== "changed") begun.value = data;
+    void refresh();
+  };
+}
 
 const lockOf = (id: string) => `recording/${id}`;
 
@@ -41,13 +64,13 @@ function lookAfter(lock: string): void {
   });
 }
 
-export async function put(letter: Letter): Promise<void> {
-  await keep(letter);
+export async function put(letter: Letter, files?: readonly unknown[]): Promise<void> {
+  await keep(letter, files);
   await refresh();
 }
 
-export async function remove(id: string): Promise<void> {
-  await forget(id);
+export async function remove(id: string, session?: string): Promise<void> {
+  await forget(id, session);
   await refresh();
 }
 

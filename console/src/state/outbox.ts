@@ -1,40 +1,103 @@
 /** Has what waits on this device sent: at once, when the computer answers again, and when the console is opened. */
+import { ApiError } from "~/api/client";
 import { explain } from "~/text/errors";
 import { messages } from "~/text/messages";
 import { registration } from "./kept";
-import { type Letter, letters, refresh } from "./letters";
+import { type Letter, letters, put, refresh, remove, send, underway } from "./letters";
 import { listen } from "./live";
+// Not when it is needed: without a connection it could not be loaded.
+import { isRefusal, isUrgent, sendAll, sendLetter } from "./sending";
 import { may } from "./session";
 import { toast } from "./toasts";
 
 const t = messages("outbox", {
-  sent_one: "The entry that was kept on this device is now in your journal.",
-  sent_other: "{n} entries that were kept on this device are now in your journal.",
+  sent_one: "What was kept on this device is on the computer now.",
+  sent_other: "{n} things that were kept on this device are on the computer now.",
+  waits: "The computer does not answer. It is kept on this device, and sent when the computer answers again.",
 });
 
 const PAUSE = 20_000;
 
-/** Have at hand what sends: without a connection it could not be loaded. */
-export const prepare = () => import("./sending");
-
-/** Send a letter of the journal, and forget it when the computer has confirmed it; an error stands in the letter, too. */
+/** Send a letter that is kept here, and forget it when the computer has confirmed it; an error stands in the letter, too. */
 export async function deliver(letter: Letter): Promise<void> {
-  const { sendLetter } = await prepare();
-  await sendLetter(letter, explain).finally(() => refresh().catch(() => undefined));
+  const end = send(letter.id);
+  await sendLetter(letter, explain).finally(() => refresh().catch(() => undefined).finally(end));
 }
+
+/**
+ * Keep a letter on this device before anything else, then send it; false where it waits here. `onKept` hears that its words are
+ * safe. Errors: what the computer refuses, and all others where a browser keeps nothing, as in a private window.
+ */
+export async function post(letter: Letter, { files, onKept }: { files?: readonly unknown[]; onKept?: () => void } = {}): Promise<boolean> {
+  const end = send(letter.id);
+  try {
+    const isKept = await put(letter, files).then(() => true, () => false);
+    if (isKept) onKept?.();
+    try {
+      await sendLetter(letter, explain, isKept);
+    } catch (error) {
+      if (!isKept) throw error;
+      // What was refused comes back to whoever wrote it, who can mend it; a conflict is theirs to decide, where it is shown.
+      if (isRefusal(error, letter) && !letter.sound && letter.kind !== "edit") {
+        await remove(letter.id);
+        throw error;
+      }
+      later();
+      return false;
+    }
+    if (!isKept) onKept?.();
+    return true;
+  } finally {
+    await refresh().catch(() => undefined);
+    end();
+  }
+}
+
+interface Sending {
+  /** The words of a branch stay in the field until it has begun. */
+  keeps: boolean;
+  /** Others wait that were written before it. */
+  isBehind: boolean;
+  begin: () => Promise<void>;
+  onKept?: () => void;
+}
+
+/** Keep a message on this device, then let it begin, and leave what does not arrive to the outbox; error: what comes back to its writer. */
+export async function sendKept(letter: Letter, files: readonly unknown[], { keeps, isBehind, begin, onKept }: Sending): Promise<void> {
+  const end = send(letter.id);
+  const isKept = keeps && (await put(letter, files).then(() => true, () => false));
+  onKept?.();
+  try {
+    if (!isBehind || !isKept) await begin();
+  } catch (error) {
+    const isOver = error instanceof ApiError && error.key === "no_run";
+    if (isKept && (isOver || !isRefusal(error, letter))) return;
+    if (isKept) await remove(letter.id);
+    throw error;
+  } finally {
+    end();
+    if (isKept) void sendOnce();
+  }
+}
+
+/** Say that something is kept here and will be sent. */
+export const sayWaits = () => toast(t("waits"));
+
+const RIGHTS = { journal: "daily", edit: "daily", dictation: "vault", chat: "chat", answer: "inbox" } as const;
+
+/** Say whether this page is to send a letter: it does not yet, and may. */
+const isWanted = (letter: Letter) => !underway.value.has(letter.id) && isUrgent(letter) && may(RIGHTS[letter.kind], "write");
 
 let timer: ReturnType<typeof setTimeout> | undefined;
 
 async function work(): Promise<void> {
   clearTimeout(timer);
   await refresh();
-  if (letters.value.length === 0 || !may("daily", "write")) return;
-  const { isUrgent, sendAll } = await prepare();
-  if (!letters.value.some(isUrgent)) return;
-  const sent = await sendAll(explain).catch(() => 0);
+  if (!letters.value.some(isWanted)) return;
+  const sent = await sendAll(explain, isWanted).catch(() => 0);
   await refresh();
   if (sent > 0) toast(t("sent", { n: sent }));
-  if (letters.value.some(isUrgent)) later();
+  if (letters.value.some(isWanted)) later();
 }
 
 interface Syncing {
@@ -54,21 +117,21 @@ export function later(): void {
 let sending: Promise<unknown> | undefined;
 
 /** Send all that waits, in one window at a time. */
-function sendOnce(): Promise<unknown> {
+export function sendOnce(): Promise<unknown> {
   const quiet = () => work().catch(() => undefined);
   sending ??= (navigator.locks ? navigator.locks.request("outbox", quiet) : quiet()).finally(() => (sending = undefined));
   return sending;
 }
 
-/** Send what waits now, and whenever the computer answers again; the answer ends that. */
+/** Send what waits now, and whenever the computer answers again or an answer has ended; the answer ends that. */
 export function watchOutbox(): () => void {
   void sendOnce();
-  const send = () => void sendOnce();
-  const end = listen([], send);
-  addEventListener("online", send);
+  const begin = () => void sendOnce();
+  const end = listen(["runs"], begin);
+  addEventListener("online", begin);
   return () => {
     end();
-    removeEventListener("online", send);
+    removeEventListener("online", begin);
     clearTimeout(timer);
   };
 }

@@ -1,45 +1,69 @@
-/** Sending letters of the journal, in a page or, by Background Sync, in the service worker: each by one of them at a time, and once. */
+/** Sending letters, in a page or, by Background Sync, in the service worker: each by one of them at a time, in order, and once. */
 import { api, ApiError } from "~/api/client";
-import { write } from "./entries";
-import { all, find, forget, keep, type Letter, soundOf } from "./letter_store";
+import { events } from "~/api/stream";
+import { change } from "./edits";
+import { addPictures, write } from "./entries";
+import { all, filesOf, find, forget, keep, type Letter, soundOf } from "./letter_store";
 import { sendPieces, type There } from "./pieces";
 
-export const isUrgent = ({ kind, isHeld, isRefused }: Letter) => kind === "journal" && !isHeld && !isRefused;
+export const isUrgent = ({ kind, isHeld, isRefused }: Letter) => kind !== "dictation" && !isHeld && !isRefused;
 
-/** Say whether the computer has read it, and would answer the same again. */
-export const isRefusal = (error: unknown): error is ApiError =>
+const LATER = [401, 408, 425, 429];
+
+/** Say whether the computer has read a letter, and would answer the same again. */
+export const isRefusal = (error: unknown, { sound, files }: Letter): error is ApiError =>
   error instanceof ApiError &&
   error.status >= 400 &&
   error.status < 500 &&
-  ![401, 403, 408, 409, 425, 429].includes(error.status) &&
-  // The computer was restored in between: the recording is sent once more.
-  error.key !== "no_such_audio";
+  !LATER.includes(error.status) &&
+  // Another window has sent pieces of it.
+  !((sound || files) && [403, 409].includes(error.status)) &&
+  // A conversation is being answered; and the computer was restored in between: the recording is sent once more.
+  !["busy", "stopping", "no_such_audio"].includes(error.key);
 
 /** Let nobody else send the letter meanwhile. */
 export async function alone<T>(id: string, work: () => Promise<T>): Promise<T> {
   return navigator.locks ? await navigator.locks.request(`sending/${id}`, work) : await work();
 }
 
-/** Send a letter, and forget it when the computer has confirmed it; `explain` makes an error the reason that stands in the letter. */
-export function sendLetter(letter: Letter, explain: (error: unknown) => string): Promise<void> {
+/** Send a letter that is kept here, and forget it when the computer has confirmed it; `explain` makes an error the reason that stands in it. */
+export function sendLetter(letter: Letter, explain: (error: unknown) => string, isKept = true): Promise<void> {
   return alone(letter.id, async () => {
     const kept = await find(letter.id).catch(() => undefined);
     // Somebody else has sent it while this one waited.
-    if (letter.sound && !kept) return;
+    if (isKept && !kept) return;
+    let session: string | undefined;
     try {
-      await deliver(letter);
+      session = await deliver(kept ?? letter);
     } catch (error) {
-      const problem = error instanceof ApiError && error.status === 0 ? undefined : explain(error);
-      if (kept) await keep({ ...kept, content: letter.content, isHeld: false, isWaiting: true, isRefused: isRefusal(error), problem }).catch(() => undefined);
+      // With what came to light meanwhile, as the other side of a conflict.
+      const now = await find(letter.id).catch(() => undefined);
+      if (now) await keep({ ...now, isHeld: false, isRefused: isRefusal(error, now), problem: reason(error, explain) }).catch(() => undefined);
       throw error;
     }
     // It stays here where the browser fails to: the computer takes it once.
-    await forget(letter.id).catch(() => undefined);
+    await forget(letter.id, session).catch(() => undefined);
   });
 }
 
-async function deliver(letter: Letter): Promise<void> {
-  const { sound, id, content, date } = letter;
+/** The reason that stands in a letter; none where the computer is away or busy, which the page says by itself. */
+function reason(error: unknown, explain: (error: unknown) => string): string | undefined {
+  return error instanceof ApiError && (error.status === 0 || error.key === "busy") ? undefined : explain(error);
+}
+
+/** Send it, and give the conversation that a message is in. */
+async function deliver(letter: Letter): Promise<string | undefined> {
+  if (letter.kind === "chat") return sendMessage(letter);
+  if (letter.kind === "edit") await change(letter);
+  else if (letter.kind === "answer") await api.post("/api/inbox/answer", { body: answerOf(letter) });
+  else await sendEntry(letter);
+  return undefined;
+}
+
+const answerOf = ({ answer }: Letter) => ({ id: answer?.id, hash: answer?.hash, answer: answer?.word, ...(answer?.values && { values: answer.values }) });
+
+async function sendEntry(letter: Letter): Promise<void> {
+  const { sound, id, content, date, at } = letter;
   let path: string | undefined;
   if (sound) {
     const route = `/api/daily/recordings/${id}` as const;
@@ -49,22 +73,45 @@ async function deliver(letter: Letter): Promise<void> {
       add: (announced, body, signal) => api.module<There>("PUT", route, { query: { ...query, ...announced }, body, signal }),
     });
   }
-  await write({ content, date, audio_path: path, duration: sound?.seconds, idempotency_key: id });
+  const text = letter.files ? await addPictures(letter, await filesOf<File>(id)) : content;
+  await write({ content: text, date, written_at: at, audio_path: path, duration: sound?.seconds, idempotency_key: id });
 }
 
-/** Send all that waits, the oldest first, and count them; error: the first that did not arrive. */
-export async function sendAll(explain: (error: unknown) => string): Promise<number> {
+/** Let a message begin its turn, which goes on without anybody who reads it. */
+async function sendMessage(letter: Letter): Promise<string> {
+  const attachments = letter.files ? await filesOf(letter.id) : [];
+  const body = messageOf(letter, attachments);
+  for await (const event of events<{ type: string; sessionId?: string }>("POST", "/api/chat?text=delta", { body })) {
+    if (event.type === "session" && event.sessionId) return event.sessionId;
+  }
+  throw new ApiError(0, "not_sent", "");
+}
+
+/** The body with which a message is sent. */
+export function messageOf({ id, content, chat }: Letter, attachments: readonly unknown[]) {
+  const { session, beginning } = chat ?? {};
+  return { message: content, sessionId: session ?? "new", canAnswerPermissions: true, attachments, idempotencyKey: id, ...(session ? {} : beginning) };
+}
+
+/** Send all that waits and is `wanted`, the oldest first, and count them; error: the first that did not arrive. */
+export async function sendAll(explain: (error: unknown) => string, wanted: (letter: Letter) => boolean = () => true): Promise<number> {
   let sent = 0;
-  for (const letter of (await all()).filter(isUrgent)) {
-    const now = await find(letter.id);
-    if (!now || !isUrgent(now)) continue;
+  let problem: unknown;
+  const busy = new Set<string | undefined>();
+  for (const { id } of (await all()).filter(isUrgent)) {
+    const now = await find(id);
+    if (!now || !isUrgent(now) || !wanted(now) || (now.chat && busy.has(now.chat.session))) continue;
     try {
       await sendLetter(now, explain);
       sent += 1;
     } catch (error) {
-      // What is refused does not keep the others.
-      if (!isRefusal(error)) throw error;
+      // What is refused does not keep the others, nor does a conversation that is being answered.
+      if (isRefusal(error, now)) continue;
+      if (!now.chat || !(error instanceof ApiError) || error.key !== "busy") throw error;
+      busy.add(now.chat.session);
+      problem = error;
     }
   }
+  if (problem) throw problem;
   return sent;
 }

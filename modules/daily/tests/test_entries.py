@@ -390,3 +390,24 @@ async def test_days_with_entries_are_counted(daily: Running) -> None:
     await daily.delete(f"/entries/{gone['id']}")
     assert (await daily.get("/days", **query)).json()["days"][0] == {"date": DAY, "entries": 1}
     assert (await daily.get("/days", **{"from": "2025-03"})).status == 422
+
+
+async def test_a_change_is_made_on_the_version_that_was_seen_or_not_at_all(daily: Running) -> None:
+    entry = await add(daily, "First")
+    changed = await daily.put(f"/entries/{entry['id']}", {"content": "Second", "expected_version": entry["version"]})
+    assert changed.json()["version"] != entry["version"]
+    late = await daily.put(f"/entries/{entry['id']}", {"content": "Third", "expected_version": entry["version"]})
+    assert (late.status, late.json()["key"]) == (409, "entry_changed")
+    assert await texts(daily, date=DAY) == ["Second"]
+
+
+async def test_an_entry_has_its_time_of_writing_where_it_comes_later(daily: Running) -> None:
+    daily.module.journal.clock = lambda: datetime.datetime(2025, 3, 4, 18, 0)
+    morning = datetime.datetime(2025, 3, 4, 7, 5).astimezone().isoformat()
+    assert (await add(daily, "Early", written_at=morning))["time"] == "07:05"
+    ahead = datetime.datetime(2031, 1, 1).astimezone().isoformat()
+    assert (await add(daily, "By a clock that is wrong", written_at=ahead))["time"] == "18:00"
+    for text in ("yesterday", "2025-03-04T07:05", "0001-01-01T00:00:00+14:00"):
+        refused = await daily.post("/entries", {"content": "Never", "date": DAY, "written_at": text})
+        assert refused.status == 422, text
+    assert await texts(daily, date=DAY) == ["Early", "By a clock that is wrong"]

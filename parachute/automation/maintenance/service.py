@@ -55,7 +55,13 @@ class Maintenance(PersonsAgent):
         session = request.session_id if goes_on else "new"
         # The word alone is a message, too: the agent asks what about.
         message = (request.message[call.end() :] if call else "") or request.message
-        asked = TurnRequest(message=message, session_id=session, agent_type=AGENT, model=request.model)
+        asked = TurnRequest(
+            message=message,
+            session_id=session,
+            agent_type=AGENT,
+            model=request.model,
+            idempotency_key=request.idempotency_key,
+        )
         return asked, self._profile
 
     async def _is_its_own(self, session: str) -> bool:

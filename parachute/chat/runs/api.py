@@ -15,6 +15,7 @@ from parachute.chat.runs.inspection import SandboxInspection, SessionSandbox
 from parachute.chat.runs.request import TurnRequest
 from parachute.chat.runs.run import PendingQuestion, PersonsAgent, Run
 from parachute.chat.runs.service import Runs
+from parachute.chat.runs.taken import MessageKey
 from parachute.chat.sessions.api import CallerDependency, SessionsDependency, check_level
 from parachute.chat.sessions.models import OneSession, ShownSession
 from parachute.chat.sessions.service import Sessions
@@ -35,9 +36,10 @@ class _Body(BaseModel):
 
 
 class Injection(_Body):
-    """A further message for a running turn."""
+    """A further message for a running turn, once under its key."""
 
     message: str
+    idempotency_key: MessageKey | None = None
 
 
 class QuestionAnswer(_Body):
@@ -81,11 +83,20 @@ async def chat(
     who: CallerDependency,
     text: TextForm = "whole",
 ) -> Response:
-    """Send a message; the answer streams as events. The run goes on when the reader leaves."""
+    """Send a message, once under an `idempotencyKey`; the answer streams as events. The run goes on when the reader leaves."""
+    async with service.taken.asked(body.idempotency_key) as taken:
+        if taken is not None:
+            return EventStream(_documents(await service.follow(taken, as_deltas=text == "delta")))
+        return await _begun(request, body, service, sessions, who.name, as_deltas=text == "delta")
+
+
+async def _begun(
+    request: Request, body: TurnRequest, service: Runs, sessions: Sessions, caller: str, *, as_deltas: bool
+) -> Response:
     if called := await services_of(request).get(PersonsAgent).called(body):
         await require_owner(request, "The maintenance agent", is_decision=False)
-        run = await service.begin(called[0], who.name, called[1])
-        return EventStream(_documents(_to_its_end(run, as_deltas=text == "delta")))
+        run = await service.begin(called[0], caller, called[1])
+        return EventStream(_documents(_to_its_end(run, as_deltas=as_deltas)))
     await check_level(request, body.trust_level)
     if body.session_id != "new":
         await _check_session(request, body.session_id, sessions, service)
@@ -94,8 +105,8 @@ async def chat(
             await check_level(request, "direct")
         except NotAllowed:  # a session may always be more shut in than its workspace
             body.trust_level = "sandboxed"
-    run = await service.begin(body, who.name, by_owner=await is_owner(request))
-    return EventStream(_documents(run.log.read(as_deltas=text == "delta")))
+    run = await service.begin(body, caller, by_owner=await is_owner(request))
+    return EventStream(_documents(run.log.read(as_deltas=as_deltas)))
 
 
 @router.get("/active-streams")
@@ -134,7 +145,9 @@ async def inject(
 ) -> Done:
     """Put a further message into the running turn."""
     await _check_session(request, session, sessions, service)
-    await service.inject(session, body.message)
+    async with service.taken.asked(body.idempotency_key) as taken:
+        if taken is None:
+            await service.inject(session, body.message, body.idempotency_key)
     return Done()
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic.alias_generators import to_camel
 
+from parachute.chat.runs.taken import MessageKey
 from parachute.security.trust_levels import TrustLevel, normalize_trust_level
 from parachute.web.http.integers import Count
 
@@ -50,6 +51,7 @@ class TurnRequest(_Request):
     """A message with everything that may go with it; unknown fields get a warning only, as old and new apps differ.
 
     `continued_before` is the message of the conversation `continued_from` from which on nothing of it is taken along.
+    With the same `idempotency_key` again it is the same message: its answer is followed, and none begun.
     `can_answer_permissions`: this client shows permission requests and can answer them; the app of the contract cannot.
     """
 
@@ -75,6 +77,7 @@ class TurnRequest(_Request):
     model: str | None = Field(default=None, max_length=100, pattern=r"^[A-Za-z0-9._:/@\[\]-]*$")
     workspace_id: str | None = Field(default=None, max_length=100)
     can_answer_permissions: bool = False
+    idempotency_key: MessageKey | None = None
 
     @field_validator("message")
     @classmethod

@@ -61,6 +61,7 @@ class Runs:
         self.ended = EndedRuns(store, turn.agents.sessions)
         self._kill_switch = KillSwitch(turn.agents.home.root)
         self._stopping = False
+        self.taken = store.taken
         self._changed = changed
         turn.pool.listen(self._released)
 
@@ -110,15 +111,21 @@ class Runs:
             run.by_owner = by_owner and profile is None
             # Until it is decided: what others put in now would be there when it begins.
             run.is_direct = run.by_owner and self._services.sandboxes.falls_back
+            if key := request.idempotency_key:
+                await self.taken.add(key, session.id, run.log.run, run.message)
             self._active[session.id] = run
         run.log.append(events.Session(session.id, session.trust_level, session.title))
         run.log.append(events.UserMessage(request.message, run.message))
         record_start(self._turn.audit, run)
         run.task = asyncio.create_task(self._carry_out(run, decoded), name=f"run {session.id}")
         self._changed(session.id)
+        if key:
+            await run.log.flush()  # whoever hears of it forgets the message
         return run
 
-    async def follow(self, session: str, after: int, *, as_deltas: bool = False) -> AsyncIterator[tuple[int, Event]]:
+    async def follow(
+        self, session: str, after: int = 0, *, as_deltas: bool = False
+    ) -> AsyncIterator[tuple[int, Event]]:
         """The events of the session's running or last run from behind `after`; error: NotFound."""
         if run := self._active.get(session):
             return run.log.read(after, as_deltas=as_deltas)
@@ -148,8 +155,8 @@ class Runs:
         await asyncio.gather(*(self._stop(run) for run in runs), return_exceptions=True)
         await self._pool.end_all()
 
-    async def inject(self, session: str, message: str) -> None:
-        """Put a further message into a running turn; errors: NotFound, InvalidInput, and 429 when too many wait."""
+    async def inject(self, session: str, message: str, key: str | None = None) -> None:
+        """Put a further message into a running turn, to be known by its `key`; errors: NotFound, InvalidInput, and 429 when too many wait."""
         if not message.strip() or len(message) > MAXIMUM_MESSAGE:
             raise InvalidInput(f"message: expected 1 to {MAXIMUM_MESSAGE:,} characters.", key="message_length")
         run = self._running(session)
@@ -162,9 +169,13 @@ class Runs:
                 f"{INJECTION_LIMIT} messages wait already.", "Let the agent answer first.", key="queue_full", status=429
             )
         identifier = str(uuid.uuid4())
+        if key:
+            await self.taken.add(key, session, run.log.run, identifier)
         run.texts.append(("user", message))
         run.injected.append(identifier)
         run.log.append(events.UserMessage(message, identifier))
+        if key:
+            await run.log.flush()
         if run.client is None:
             run.waiting.append((identifier, message))
             return

@@ -12,6 +12,7 @@ from parachute.base.database import Database
 from parachute.base.errors import Unavailable
 from parachute.chat.runs.event_files import EventFiles
 from parachute.chat.runs.events import Event, read
+from parachute.chat.runs.taken import TakenMessages, create_taken
 from parachute.chat.runs.turn_store import create_turns, drop_older_turns
 
 
@@ -40,7 +41,7 @@ def m0002_event_files(connection: sqlite3.Connection) -> None:
     connection.execute("DROP TABLE batches")
 
 
-ALL = (m0001_runs, m0002_event_files, create_turns, drop_older_turns)
+ALL = (m0001_runs, m0002_event_files, create_turns, drop_older_turns, create_taken)
 
 _PLACES = "SELECT id, row_number() OVER (PARTITION BY session ORDER BY id DESC) AS place FROM runs"
 
@@ -57,6 +58,7 @@ class RunStore:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._files = EventFiles(_folder(database.path))
+        self.taken = TakenMessages(database, self.events)
 
     async def interrupt_running(self) -> int:
         """Mark the runs that the last server left; their number. Of a session only the newest are kept."""

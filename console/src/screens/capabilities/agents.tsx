@@ -4,6 +4,7 @@ import { Button } from "~/components/button";
 import { Dialog } from "~/components/dialog";
 import { Form, TextField } from "~/components/field";
 import { Badge, Facts, Loaded, Row } from "~/components/layout";
+import { keepDraft, useDrafts } from "~/state/drafts";
 import { useResource } from "~/state/resource";
 import { may } from "~/state/session";
 import { attempt } from "~/state/toasts";
@@ -105,13 +106,15 @@ const body = (agent: Pick<Agent, "description" | "model" | "tools" | "system_pro
 
 /** Write an agent, or change one. */
 function AgentDialog({ agent, onClose }: { agent?: Agent; onClose: () => void }) {
-  const [draft, setDraft] = useState({
+  const kept = `agent/${agent?.name ?? ""}`;
+  const first = {
     name: agent?.name ?? "",
     description: agent?.description ?? "",
     prompt: agent?.system_prompt ?? "",
     tools: agent?.tools.join(", ") ?? "",
     model: agent?.model ?? "",
-  });
+  };
+  const [draft, setDraft, etag] = useDrafts(kept, first, agent?.etag);
   const field = (name: keyof typeof draft) => (value: string) => setDraft({ ...draft, [name]: value });
   const save = () =>
     attempt(async () => {
@@ -125,8 +128,9 @@ function AgentDialog({ agent, onClose }: { agent?: Agent; onClose: () => void })
           return (await api.put("/api/agents/{name}", sent)).agent.etag;
         };
         const reread = async () => (await api.get("/api/agents/{name}", { params })).etag;
-        if (!(await changing({ name: agent.name, etag: agent.etag, write, reread }))) return;
+        if (!(await changing({ name: agent.name, etag, write, reread }))) return;
       }
+      keepDraft(kept, "");
       onClose();
     });
   return (

@@ -4,6 +4,7 @@ import { Button } from "~/components/button";
 import { Dialog } from "~/components/dialog";
 import { Form, TextField } from "~/components/field";
 import { Badge, Loaded, Row } from "~/components/layout";
+import { keepDraft, useDrafts } from "~/state/drafts";
 import { useResource } from "~/state/resource";
 import { may } from "~/state/session";
 import { attempt } from "~/state/toasts";
@@ -90,8 +91,10 @@ function Shown({ name, onClose }: { name: string; onClose: () => void }) {
 /** Write a skill, or change the instructions of one: its other fields and files stay. */
 function SkillDialog({ skill, onClose }: { skill?: Skill; onClose: () => void }) {
   const [name, setName] = useState("");
-  const [description, setDescription] = useState(skill?.description ?? "");
-  const [content, setContent] = useState(skill?.instructions ?? "");
+  const kept = `skill/${skill?.name ?? ""}`;
+  const first = { description: skill?.description ?? "", content: skill?.instructions ?? "" };
+  const [draft, setDraft, etag] = useDrafts(kept, first, skill?.etag);
+  const { description, content } = draft;
   const save = () =>
     attempt(async () => {
       const wanted = { content, ...(description && { description }) };
@@ -103,16 +106,17 @@ function SkillDialog({ skill, onClose }: { skill?: Skill; onClose: () => void })
           return (await api.put("/api/skills/{name}", sent)).skill.etag;
         };
         const reread = async () => (await api.get("/api/skills/{name}", { params })).etag;
-        if (!(await changing({ name: `/${skill.name}`, etag: skill.etag, write, reread }))) return;
+        if (!(await changing({ name: `/${skill.name}`, etag, write, reread }))) return;
       }
+      keepDraft(kept, "");
       onClose();
     });
   return (
     <Dialog title={skill ? t("change_one", { name: `/${skill.name}` }) : t("add_skill")} onClose={onClose} isWide>
       <Form onSubmit={save}>
         {!skill && <TextField label={t("name")} value={name} onInput={setName} required autofocus />}
-        <TextField label={t("description")} value={description} onInput={setDescription} required={!!skill} autofocus={!!skill} />
-        <TextField label={t("content")} value={content} onInput={setContent} rows={10} required />
+        <TextField label={t("description")} value={description} onInput={(typed) => setDraft({ ...draft, description: typed })} required={!!skill} autofocus={!!skill} />
+        <TextField label={t("content")} value={content} onInput={(typed) => setDraft({ ...draft, content: typed })} rows={10} required />
         <Button label={t("save")} kind="primary" submit />
       </Form>
     </Dialog>

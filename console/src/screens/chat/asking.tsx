@@ -1,8 +1,8 @@
 /** Request of the agent before it goes on: a question, or permission to use a tool. */
-import { useState } from "preact/hooks";
 import { Button } from "~/components/button";
 import { Details } from "~/components/details";
 import { Questions } from "~/components/questions";
+import { keepDraft, useDrafts } from "~/state/drafts";
 import { said } from "~/text/server_sentences";
 import type { Conversation } from "./conversation";
 import { t } from "./texts";
@@ -32,8 +32,13 @@ export function Asking({ conversation }: { conversation: Conversation }) {
 }
 
 function Ask({ conversation }: { conversation: Conversation }) {
-  const [values, setValues] = useState<Record<string, string | string[]>>({});
+  const name = `question/${conversation.question.value?.requestId}`;
+  const [values, setValues] = useDrafts<Record<string, string | string[]>>(name, {});
   const questions = conversation.question.value?.questions ?? [];
+  const answer = async () => {
+    await conversation.answer(values);
+    keepDraft(name, "");
+  };
   return (
     <section class="asking" aria-label={t("asks")}>
       <Questions questions={questions} values={values} onChange={setValues} />
@@ -42,7 +47,7 @@ function Ask({ conversation }: { conversation: Conversation }) {
           label={t("answer")}
           kind="primary"
           disabled={!questions.every(({ question }) => values[question]?.length)}
-          onPress={() => conversation.answer(values)}
+          onPress={answer}
         />
       </div>
     </section>

@@ -2,6 +2,7 @@
 import { useRef, useState } from "preact/hooks";
 import { Button } from "~/components/button";
 import { Icon } from "~/components/icons";
+import { joined, type Say, useFileDraft, withoutSent } from "~/state/drafts";
 import { attempt } from "~/state/toasts";
 import { type Attachment, read, shown } from "./attachments";
 import { t } from "./composer_texts";
@@ -13,20 +14,21 @@ interface Props {
   isRunning: boolean;
   draft: string;
   place: Place;
-  onDraft: (text: string) => void;
-  onSend: (text: string, attachments: Attachment[]) => Promise<void>;
+  onDraft: Say;
+  /** `onKept`: the words are safe. */
+  onSend: (text: string, attachments: Attachment[], onKept: () => void) => Promise<void>;
+  /** Name of the draft that the files belong to. */
+  name: string;
   onStop: () => Promise<void>;
 }
 
-export function Composer({ isRunning, draft, place, onDraft, onSend, onStop }: Props) {
-  const [attachments, setAttachments] = useState<Attachment[]>([]);
+export function Composer({ isRunning, draft, name, place, onDraft, onSend, onStop }: Props) {
+  const [attachments, setAttachments] = useFileDraft<Attachment>(name);
   const [refused, setRefused] = useState<string[]>([]);
   const [isDraggedOver, setDraggedOver] = useState(false);
   /** Place of the cursor while the field has the focus. */
   const [cursor, setCursor] = useState<number>();
   const field = useRef<HTMLTextAreaElement>(null);
-  const typed = useRef(draft);
-  typed.current = draft;
   const picker = useRef<HTMLInputElement>(null);
 
   const suggesting = useSuggestions(draft, cursor, place, (text, at) => {
@@ -52,22 +54,30 @@ export function Composer({ isRunning, draft, place, onDraft, onSend, onStop }: P
   };
   // A picture may say it all.
   const canBeSent = draft.trim() !== "" || (attachments.length > 0 && !isRunning);
+  const isTaking = useRef(false);
   const submit = async () => {
     const text = draft.trim();
-    if (!canBeSent) return;
+    if (!canBeSent || isTaking.current) return;
+    isTaking.current = true;
     // What is put into a turn that runs goes without files: they stay for the next one.
     const files = isRunning ? [] : attachments;
-    onDraft("");
-    setRefused([]);
-    if (!isRunning) setAttachments([]);
-    // A message that was refused before it began comes back into the field.
+    let isKept = false;
+    const onKept = () => {
+      isKept = true;
+      isTaking.current = false;
+      onDraft((now) => withoutSent(now, text));
+      setRefused([]);
+      setAttachments((now) => now.filter((file) => !files.includes(file)));
+    };
+    // A message that was refused before it began comes back into the field, before what was typed meanwhile.
     const sent = await attempt(async () => {
-      await onSend(text, files);
+      await onSend(text, [...files], onKept);
       return true;
     });
-    if (!sent) {
-      onDraft([text, typed.current].filter(Boolean).join("\n\n"));
-      if (files.length) setAttachments(files);
+    isTaking.current = false;
+    if (!sent && isKept) {
+      onDraft((now) => joined(text, now));
+      setAttachments((now) => [...files, ...now]);
     }
     field.current?.focus();
   };
@@ -102,7 +112,7 @@ export function Composer({ isRunning, draft, place, onDraft, onSend, onStop }: P
       <Chosen
         attachments={attachments}
         refused={refused}
-        onRemove={(file) => setAttachments(attachments.filter((other) => other !== file))}
+        onRemove={(file) => setAttachments((before) => before.filter((other) => other !== file))}
         onForget={(text) => setRefused(refused.filter((other) => other !== text))}
       />
       {isRunning && attachments.length > 0 && <p class="muted composer-note">{t("files_wait")}</p>}
@@ -153,7 +163,7 @@ export function Composer({ isRunning, draft, place, onDraft, onSend, onStop }: P
 }
 
 interface ChosenProps {
-  attachments: Attachment[];
+  attachments: readonly Attachment[];
   refused: string[];
   onRemove: (file: Attachment) => void;
   onForget: (text: string) => void;

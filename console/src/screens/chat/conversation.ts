@@ -1,34 +1,23 @@
 /** One open conversation: its messages, the answer that is coming in, and what the agent asks. */
 import { batch, signal } from "@preact/signals";
-import { api, ApiError, type Schema } from "~/api/client";
+import { api, ApiError } from "~/api/client";
 import { events } from "~/api/stream";
 import type { Question } from "~/components/questions";
+import { newKey } from "~/state/entries";
+import { type Letter, remove, waitingIn } from "~/state/letters";
 import { listen } from "~/state/live";
+import { sendKept } from "~/state/outbox";
+import { messageOf } from "~/state/sending";
 import { explain } from "~/text/errors";
 import { drawn, seen } from "~/text/seen";
 import { type Attachment, attached, shown } from "./attachments";
 import { added, type ChatEvent, ENDS, type Message, type PermissionRequest, textOf } from "./events";
+import type { Beginning, Session } from "./models";
 import { Pace } from "./pace";
 import { joined, MOST, read, readFirst, SOME } from "./reading";
 import type { Point } from "./versions";
 
-type Shown = "id" | "title" | "agentPath" | "agentName" | "trustLevel" | "effectiveExecutionMode" | "workspaceId" | "workingDirectory";
-
-/** The fields of a session that are shown; of one that has just begun no more is known. */
-export type Session = Pick<Schema<"ShownSession">, Shown | "model" | "archived" | "source" | "continuedFrom"> & Partial<Pick<Schema<"ShownSession">, "metadata">>;
-
-/** Settings with which a new conversation begins. */
-export interface Beginning {
-  workspaceId?: string;
-  model?: string;
-  agentPath?: string;
-  trustLevel?: string;
-  workingDirectory?: string;
-  contexts?: string[];
-  /** A branch of another conversation, which begins with what was said before one of its messages. */
-  continuedFrom?: string;
-  continuedBefore?: string;
-}
+export type { Beginning, Session } from "./models";
 
 const PAUSE = 1000;
 
@@ -55,6 +44,7 @@ export class Conversation {
   private last: { text: string; attachments: Attachment[] } = { text: "", attachments: [] };
   /** True once the computer has answered anything to the message. */
   private isHeard = false;
+  private onHeard: ((session: string) => void) | undefined;
   private branchedFrom: string | null = null;
   private onBranched: (() => void) | undefined;
 
@@ -166,23 +156,35 @@ export class Conversation {
     } else if (said && !this.messages.value.some(({ id }) => id === said)) await this.open(true);
   }
 
-  /** Send a message: a new turn, or a word more in the one that runs. */
-  async send(text: string, attachments: Attachment[] = [], beginning: Beginning = {}): Promise<void> {
-    if (this.isRunning.value && this.id) {
-      await api.post("/api/chat/{session}/inject", { params: { session: this.id }, body: { message: text } });
-      return;
-    }
-    this.last = { text, attachments };
+  /** Send a message: a new turn, or a word more in the one that runs; `onKept` hears that it is on this device. Behind others that wait it waits, too. */
+  async send(text: string, attachments: Attachment[] = [], beginning: Beginning = {}, onKept?: () => void): Promise<void> {
+    const chat = { session: this.id, beginning: this.id ? undefined : beginning };
+    const files = attachments.length ? attachments.map(({ fileName }) => fileName) : undefined;
+    const letter: Letter = { id: newKey(), kind: "chat", at: new Date().toISOString(), date: "", content: text, files, chat };
+    const [keeps, isBehind] = [beginning.continuedFrom === undefined, waitingIn(this.id).some(({ isRefused }) => !isRefused)];
+    const begin = () => (this.isRunning.value && this.id ? this.inject(letter) : this.begin(letter, attachments, beginning));
+    await sendKept(letter, attachments, { keeps, isBehind, begin, onKept });
+  }
+
+  private async inject({ id, content }: Letter): Promise<void> {
+    const session = this.id ?? "";
+    await api.post("/api/chat/{session}/inject", { params: { session }, body: { message: content, idempotency_key: id } });
+    await remove(id, session).catch(() => undefined);
+  }
+
+  private async begin(letter: Letter, attachments: Attachment[], beginning: Beginning): Promise<void> {
+    this.last = { text: letter.content, attachments };
+    this.onHeard = (session) => void remove(letter.id, session).catch(() => undefined);
     this.branchedFrom = beginning.continuedFrom ?? null;
     const begun = performance.now();
-    const mine = { ...this.message("user", text), files: attachments.map(shown) };
+    const mine = { ...this.message("user", letter.content), files: attachments.map(shown) };
     this.isHeard = false;
     batch(() => {
       this.isRunning.value = true;
       this.messages.value = [...this.messages.value, mine];
       this.pace.now({ key: `live-${begun}`, role: "assistant", parts: [] });
     });
-    const body = { message: text, sessionId: this.id ?? "new", canAnswerPermissions: true, attachments, ...(this.id ? {} : beginning) };
+    const body = messageOf({ ...letter, chat: { session: this.id, beginning } }, attachments);
     try {
       await this.take(events<ChatEvent>("POST", "/api/chat?text=delta", { body, signal: this.ended.signal }));
       if (this.isRunning.value) await this.follow();
@@ -326,7 +328,11 @@ export class Conversation {
 
   private see(event: ChatEvent): void {
     this.isHeard = true;
-    if (event.type === "session") this.begin(event.sessionId, event.title, event.trustLevel);
+    if (event.type === "session") {
+      this.onHeard?.(event.sessionId);
+      this.onHeard = undefined;
+      this.known(event.sessionId, event.title, event.trustLevel);
+    }
     if (event.type === "user_question") this.question.value = event;
     if (event.type === "permission_request") this.permission.value = event;
     const live = this.pace.message ?? { key: `live-${event.seq}`, role: "assistant" as const, parts: [] };
@@ -337,7 +343,7 @@ export class Conversation {
     if (ENDS.has(event.type)) this.finish();
   }
 
-  private begin(id: string, title: string | null, trustLevel: string): void {
+  private known(id: string, title: string | null, trustLevel: string): void {
     const isNew = !this.id;
     if (isNew) this.id = id;
     const before = this.session.value;

@@ -5,12 +5,12 @@ import { Button, LinkButton } from "~/components/button";
 import { ask, Dialog } from "~/components/dialog";
 import { Progress } from "~/components/layout";
 import { Room, Unsent } from "~/components/unsent";
-import { find, type Letter, put, remove, soundOf } from "~/state/letters";
-import { prepare } from "~/state/outbox";
+import { find, type Letter, put, remove, send as sending, soundOf } from "~/state/letters";
 import { sendPieces } from "~/state/pieces";
 import { canRecord, record, type Recorder } from "~/state/recording";
 import { useResource } from "~/state/resource";
 import { to } from "~/state/router";
+import { alone } from "~/state/sending";
 import { may } from "~/state/session";
 import { attempt, toast } from "~/state/toasts";
 import { askFor, cancel, finished, voiceStatus } from "~/state/voice";
@@ -31,10 +31,7 @@ export function Dictation({ onText }: { onText: (text: string) => void }) {
   // Whoever leaves in the middle of a recording is not listened to any more.
   const open = useRef(recorder);
   open.current = recorder;
-  useEffect(() => {
-    void prepare();
-    return () => void open.current?.stop();
-  }, []);
+  useEffect(() => () => void open.current?.stop(), []);
   if (!isAllowed || !status.value) return null;
   if (!canRecord()) return <Absent reason={t("no_microphone")} setting="tls" />;
   if (!status.value.ready) return <Absent reason={status.value.kind === "none" ? t("no_voice") : (status.value.problem ? said(status.value.problem.message) : t("no_voice"))} setting="voice" />;
@@ -58,6 +55,7 @@ export function Dictation({ onText }: { onText: (text: string) => void }) {
     });
   const transcribe = (letter: Letter) =>
     attempt(async () => {
+      const end = sending(letter.id);
       try {
         const path = await deliver(letter);
         if (!path) return;
@@ -68,6 +66,7 @@ export function Dictation({ onText }: { onText: (text: string) => void }) {
         else if (done.state === "done") toast(t("nothing_said"));
         else if (done.error) toast(said(done.error.message), { isError: true });
       } finally {
+        end();
         setJob(undefined);
       }
     });
@@ -87,7 +86,7 @@ export function Dictation({ onText }: { onText: (text: string) => void }) {
   if (!recorder) {
     return (
       <>
-        <Unsent kind="dictation" onSend={transcribe} />
+        <Unsent kinds={["dictation"]} onSend={transcribe} />
         <Button label={t("dictate")} icon="microphone" iconOnly kind="quiet" onPress={listen} />
       </>
     );
@@ -104,7 +103,6 @@ export function Dictation({ onText }: { onText: (text: string) => void }) {
 
 /** Keep a recording among the files, and forget it here once the computer has the whole; nothing where another window has done so. */
 async function deliver(letter: Letter): Promise<string | undefined> {
-  const { alone } = await prepare();
   return alone(letter.id, async () => {
     if (!(await find(letter.id))) return undefined;
     const params = { key: letter.id };
@@ -117,7 +115,7 @@ async function deliver(letter: Letter): Promise<string | undefined> {
       await remove(letter.id);
       return path;
     } catch (error) {
-      await put({ ...letter, isHeld: false, isWaiting: true, problem: explain(error) }).catch(() => undefined);
+      await put({ ...letter, isHeld: false, problem: explain(error) }).catch(() => undefined);
       throw error;
     }
   });

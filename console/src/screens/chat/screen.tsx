@@ -4,7 +4,8 @@ import { Button, LinkButton } from "~/components/button";
 import { Icon } from "~/components/icons";
 import { Failure, Loading, Page } from "~/components/layout";
 import type { ScreenProps } from "~/screens";
-import { draftOf, keepDraft } from "~/state/drafts";
+import { moveDraft, useDraft } from "~/state/drafts";
+import { begun as sent, waitingIn } from "~/state/letters";
 import { useResource } from "~/state/resource";
 import { go, place, to } from "~/state/router";
 import { type Beginning, Conversation } from "./conversation";
@@ -19,16 +20,24 @@ import { OptionsDialog } from "./options";
 import { PermissionsDialog } from "./permissions";
 import { PromptDialog } from "./prompt";
 import { t } from "./texts";
+import { Waiting } from "./waiting";
 
 /** A conversation that began in this page keeps its state while its address gets its id. */
 let begun: Conversation | undefined;
+
+const draftName = (id: string | undefined) => `chat/${id ?? "new"}`;
 
 export default function Chat({ rest }: ScreenProps) {
   const id = rest[0];
   const conversation = useMemo(() => {
     if (begun && begun.id === id) return begun;
     begun?.close();
-    begun = new Conversation(id, (given, isBranch) => go(to("chat", [given]), { replace: !isBranch }));
+    let name = draftName(id);
+    begun = new Conversation(id, (given, isBranch) => {
+      // What was typed before its first answer goes with it.
+      moveDraft(name, (name = draftName(given)));
+      go(to("chat", [given]), { replace: !isBranch });
+    });
     // A message that is looked for may stand further up.
     void begun.open(place.value.query.has("message"));
     return begun;
@@ -37,9 +46,8 @@ export default function Chat({ rest }: ScreenProps) {
 }
 
 function Opened({ conversation, id }: { conversation: Conversation; id: string | undefined }) {
-  const name = `chat/${id ?? "new"}`;
-  const kept = useRef(name);
-  const [draft, setText] = useState(() => draftOf(name));
+  const name = draftName(id);
+  const [draft, setDraft] = useDraft(name);
   const [beginning, setBeginning] = useState<Beginning>({});
   const [dialog, setDialog] = useState<"options" | "changes" | "prompt" | "permissions">();
   const [isFinding, setFinding] = useState(() => place.value.query.has("find"));
@@ -47,17 +55,13 @@ function Opened({ conversation, id }: { conversation: Conversation; id: string |
   const workspaces = useResource(async (signal) => (await api.get("/api/workspaces", { signal })).workspaces, "workspaces", ["workspaces"]).value ?? [];
   const session = conversation.session.value;
   const isNew = !conversation.id;
-  const setDraft = (text: string) => {
-    keepDraft(name, text);
-    setText(text);
-  };
-  useLayoutEffect(() => {
-    // What was typed before its first answer goes with it.
-    if (kept.current === name) return;
-    keepDraft(kept.current, "");
-    keepDraft(name, draft);
-    kept.current = name;
-  }, [name]);
+  // Where what waited here has become a conversation, one goes on in it.
+  const waits = waitingIn(conversation.id);
+  const seen = useRef<ReadonlySet<string>>(new Set());
+  if (waits.length) seen.current = new Set(waits.map(({ id }) => id));
+  useEffect(() => {
+    if (isNew && !conversation.isRunning.value && sent.value && seen.current.has(sent.value.id)) go(to("chat", [sent.value.session]), { replace: true });
+  }, [sent.value]);
   useLayoutEffect(() => {
     // On a phone it would open the keyboard.
     if (matchMedia("(hover: hover) and (pointer: fine)").matches) foot.current?.querySelector("textarea")?.focus({ preventScroll: true });
@@ -91,9 +95,10 @@ function Opened({ conversation, id }: { conversation: Conversation; id: string |
         ) : (
           <>
             {session?.continuedFrom && !session.metadata?.branch && <BranchedFrom id={session.continuedFrom} />}
-            <Log conversation={conversation} />
+            {(!isNew || waits.length === 0 || conversation.isRunning.value) && <Log conversation={conversation} />}
           </>
         )}
+        <Waiting letters={waits} onTakeBack={draft ? undefined : setDraft} />
       </Page>
       <div class="chat-foot" ref={foot}>
         <ToEnd />
@@ -101,13 +106,14 @@ function Opened({ conversation, id }: { conversation: Conversation; id: string |
         <Composer
           isRunning={conversation.isRunning.value}
           draft={draft}
+          name={name}
           place={{
             isBegun: !isNew,
             workspace: session ? session.workspaceId : beginning.workspaceId,
             agent: session ? session.agentPath : beginning.agentPath,
           }}
           onDraft={setDraft}
-          onSend={(text, files) => conversation.send(text, files, beginning)}
+          onSend={(text, files, onKept) => conversation.send(text, files, beginning, onKept)}
           onStop={() => conversation.stop()}
         />
       </div>

@@ -3,6 +3,7 @@ import { messages } from "~/text/messages";
 export const t = messages("chat", {
   title: "Chat",
   new: "New conversation",
+  take_back: "Change it",
   empty: "What is on your mind?",
   empty_text: "An agent answers here. It works in a sandbox, reaches only what you allow, and you can undo what it changes.",
   you: "You",

@@ -1,25 +1,24 @@
 /** Editing a text: what somebody else wrote meanwhile is never replaced unseen. */
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { api, ApiError } from "~/api/client";
 import { Button } from "~/components/button";
 import { confirm } from "~/components/dialog";
 import { Form, TextField } from "~/components/field";
 import { Notice } from "~/components/layout";
+import { keepDraft, useDraft } from "~/state/drafts";
 import { attempt, toast } from "~/state/toasts";
 import { nameOf, type TextFile } from "./models";
 import { t } from "./texts";
 
 export function Editor({ file, onDone }: { file: TextFile; onDone: (file?: TextFile) => void }) {
-  const [text, setText] = useState(file.content);
+  const draft = `file/${file.path}`;
+  const [text, setText, etag] = useDraft(draft, file.content, file.etag);
   const [other, setOther] = useState<TextFile>();
   const isChanged = text !== file.content;
-  useEffect(() => {
-    if (!isChanged) return;
-    const ask = (event: BeforeUnloadEvent) => event.preventDefault();
-    addEventListener("beforeunload", ask);
-    return () => removeEventListener("beforeunload", ask);
-  }, [isChanged]);
-
+  const close = (now?: TextFile) => {
+    keepDraft(draft, "");
+    onDone(now);
+  };
   const { path } = file;
   const read = () => api.get("/api/read", { query: { path } });
   const write = (etag: string) =>
@@ -32,13 +31,13 @@ export function Editor({ file, onDone }: { file: TextFile; onDone: (file?: TextF
         return;
       }
       toast(t("saved", { name: nameOf(path) }));
-      onDone(await read());
+      close(await read());
     });
   const leave = async () => {
-    if (!isChanged || (await confirm(t("leave_title"), t("leave_text"), t("leave")))) onDone(other);
+    if (!isChanged || (await confirm(t("leave_title"), t("leave_text"), t("leave")))) close(other);
   };
   return (
-    <Form onSubmit={() => write(other?.etag ?? file.etag)}>
+    <Form onSubmit={() => write(other?.etag ?? etag)}>
       {other && (
         <Notice kind="warning">
           <p role="alert">{t("conflict")}</p>
@@ -55,7 +54,7 @@ export function Editor({ file, onDone }: { file: TextFile; onDone: (file?: TextF
       </div>
       <div class="buttons">
         {other ? (
-          <Button label={t("take_theirs")} onPress={() => onDone(other)} />
+          <Button label={t("take_theirs")} onPress={() => close(other)} />
         ) : (
           <Button label={t("cancel")} onPress={leave} />
         )}

@@ -1,20 +1,22 @@
 /** One item as a card: what is asked, all that an answer decides about, and its answers as buttons. */
-import { useState } from "preact/hooks";
 import { Button, LinkButton } from "~/components/button";
 import { Dialog } from "~/components/dialog";
 import { useId } from "~/components/ids";
 import { Icon } from "~/components/icons";
 import { Ago, Notice } from "~/components/layout";
+import { keepDraft, useDrafts } from "~/state/drafts";
 import { to } from "~/state/router";
 import { Filled, type Values } from "./card";
 import { give, type Shown } from "./kinds";
 import { t } from "./texts";
 
+const draftOf = ({ id, hash }: Shown["item"]) => `inbox/${id}/${hash}`;
+
 const NOES = new Set(["deny", "reject"]);
 
 export function ItemCard({ shown, onRead }: { shown: Shown; onRead: () => void }) {
   const { item, card, parts, template } = shown;
-  const [values, setValues] = useState<Values>({});
+  const [values, setValues] = useDrafts<Values>(draftOf(item), {});
   const heading = useId();
   const words = card.isRead ? item.answers.filter((word) => NOES.has(word)) : item.answers;
   return (
@@ -39,7 +41,7 @@ export function ItemCard({ shown, onRead }: { shown: Shown; onRead: () => void }
 
 export function ItemDialog({ shown, onClose }: { shown: Shown; onClose: () => void }) {
   const { item, card, sentence } = shown;
-  const [values, setValues] = useState<Values>({});
+  const [values, setValues] = useDrafts<Values>(draftOf(item), {});
   return (
     <Dialog
       title={sentence}
@@ -73,6 +75,7 @@ function Answers({ shown, words, values, isPlain, onDone }: AnswersProps) {
   if (!item.may_answer) return null;
   const press = async (word: string) => {
     await give(shown, word, word === "answer" ? values : undefined);
+    keepDraft(draftOf(item), "");
     onDone?.();
   };
   return (

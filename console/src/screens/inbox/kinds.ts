@@ -33,8 +33,9 @@ export function shown(item: Item): Shown | undefined {
 }
 
 /** Answer an item as it was shown, and offer to take that back where it can be. */
-export async function give({ item, card, parts }: Shown, word: string, values?: Values): Promise<void> {
-  await answer(item, word, values);
+export async function give({ item, card, parts, sentence, label }: Shown, word: string, values?: Values): Promise<void> {
+  const given = values ? Object.values(values).flat().join(", ") : label(word);
+  if (!(await answer(item, word, values, `${sentence}\n${given}`))) return;
   const undo = card.undo?.(item, word);
   const action = undo && { label: t("undo"), run: () => void attempt(async () => toast(await undo().then(() => t("undone")))) };
   toast(said(card, "done", word, parts), action ? { action } : {});
@@ -42,8 +43,9 @@ export async function give({ item, card, parts }: Shown, word: string, values?: 
 
 /** Answer several, the oldest first, each as it was shown; one that fails ends it. */
 export async function giveAll(items: Item[], word: string): Promise<void> {
-  for (const item of items) await answer(item, word);
-  toast(t("all_done", { n: items.length }));
+  let n = 0;
+  for (const item of items) if (await answer(item, word)) n += 1;
+  if (n) toast(t("all_done", { n }));
 }
 
 export interface Group {

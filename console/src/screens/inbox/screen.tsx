@@ -2,7 +2,8 @@ import { useState } from "preact/hooks";
 import { Button, LinkButton } from "~/components/button";
 import { Empty, Loading, Notice, Page } from "~/components/layout";
 import type { ScreenProps } from "~/screens";
-import { inbox } from "~/state/inbox";
+import { Unsent } from "~/components/unsent";
+import { inbox, isAnswered } from "~/state/inbox";
 import { go, to } from "~/state/router";
 import { ItemCard, ItemDialog } from "./item";
 import { giveAll, groups, shown } from "./kinds";
@@ -10,8 +11,9 @@ import { t } from "./texts";
 
 export default function Waiting({ rest }: ScreenProps) {
   const page = inbox.value;
+  const items = (page?.items ?? []).filter((item) => !isAnswered(item));
   const [opened, setOpened] = useState<string>();
-  const cards = (page?.items ?? []).map((item) => [item, shown(item)] as const);
+  const cards = items.map((item) => [item, shown(item)] as const);
   const card = cards.find(([{ id }]) => id === (rest[0] ?? opened))?.[1];
   const close = () => {
     setOpened(undefined);
@@ -25,7 +27,8 @@ export default function Waiting({ rest }: ScreenProps) {
           <p>{problem}</p>
         </Notice>
       ))}
-      {page?.items.length === 0 && (
+      <Unsent kinds={["answer"]} />
+      {page && items.length === 0 && (
         <Empty icon="inbox" title={t("empty")} text={t("empty_text")}>
           <LinkButton label={t("talk")} icon="chat" kind="primary" href={to("chat")} />
         </Empty>
@@ -40,7 +43,7 @@ export default function Waiting({ rest }: ScreenProps) {
         ),
       )}
       <div class="buttons">
-        {groups(page?.items ?? []).map(({ word, label, items }) => (
+        {groups(items).map(({ word, label, items }) => (
           <Button key={label} label={label} onPress={() => giveAll(items, word)} />
         ))}
       </div>

@@ -1,13 +1,12 @@
 /** Writing an entry: words, a picture, or a recording of one's voice. It is on the disk of this device before it is sent. */
 import type { Ref } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ApiError } from "~/api/client";
 import { Button } from "~/components/button";
 import { clock, Room } from "~/components/unsent";
-import { draftOf, keepDraft } from "~/state/drafts";
-import { keepAsset, newKey } from "~/state/entries";
-import { type Letter, put, remove } from "~/state/letters";
-import { deliver, later, prepare } from "~/state/outbox";
+import { joined, useDraft, useFileDraft, withoutSent } from "~/state/drafts";
+import { newKey } from "~/state/entries";
+import type { Letter } from "~/state/letters";
+import { post } from "~/state/outbox";
 import { canRecord, record, type Recorder } from "~/state/recording";
 import { toast } from "~/state/toasts";
 import { t } from "./texts";
@@ -20,46 +19,35 @@ interface Props {
 
 export function Composer({ date, field, onWritten }: Props) {
   const name = `journal/${date}`;
-  const [draft, setDraft] = useState(() => draftOf(name));
+  const [draft, say] = useDraft(name);
+  const [pictures, choose] = useFileDraft<File>(name);
   const [recorder, setRecorder] = useState<Recorder>();
   const chooser = useRef<HTMLInputElement>(null);
-  // What is typed while something is on its way stays.
-  const typed = useRef(draft);
-  const say = (text: string) => {
-    typed.current = text;
-    keepDraft(name, text);
-    setDraft(text);
-  };
-  const take = (text: string) => say(typed.current.startsWith(text) ? typed.current.slice(text.length).trimStart() : typed.current);
-  const join = (...texts: string[]) => say(texts.filter(Boolean).join("\n\n"));
   const send = async (letter: Letter) => {
+    const written = pictures.length ? { ...letter, files: pictures.map((file) => file.name) } : letter;
     // A private window may keep nothing: then the text stays in the field until it has arrived.
-    const isKept = await put(letter).then(() => true, () => false);
-    if (isKept) take(letter.content);
+    let isKept = false;
+    const onKept = () => {
+      isKept = true;
+      say((now) => withoutSent(now, letter.content.trim()));
+      choose((now) => now.filter((file) => !pictures.includes(file)));
+    };
     try {
-      await deliver(letter);
+      if (!(await post(written, { files: pictures, onKept }))) return;
     } catch (error) {
-      if (!isKept) throw error;
-      // What was refused comes back to whoever wrote it; what did not arrive waits here.
-      if (!letter.sound && error instanceof ApiError && error.status >= 400 && error.status < 500) {
-        await remove(letter.id);
-        join(letter.content, typed.current);
-        throw error;
+      // What was refused comes back to whoever wrote it, before what was typed meanwhile.
+      if (!letter.sound && isKept) {
+        say((now) => joined(letter.content, now));
+        choose((now) => [...pictures, ...now]);
       }
-      later();
-      return;
+      throw error;
     }
-    if (!isKept) take(letter.content);
     toast(t("written"));
     await onWritten();
   };
+  const canBeSent = draft.trim() !== "" || pictures.length > 0;
   const sendText = async () => {
-    if (draft.trim()) await send({ id: newKey(), kind: "journal", at: new Date().toISOString(), date, content: draft });
-  };
-  const addPicture = async (file: File) => {
-    const { path } = await keepAsset(file.name, date, file);
-    const alt = file.name.replace(/[[\]]/g, "");
-    join(typed.current, `![${alt}](${path})`);
+    if (canBeSent) await send({ id: newKey(), kind: "journal", at: new Date().toISOString(), date, content: draft });
   };
   const keepRecording = async () => {
     if (!recorder) return;
@@ -75,10 +63,7 @@ export function Composer({ date, field, onWritten }: Props) {
   // Whoever leaves in the middle of a recording is not listened to any more; what was said until then waits.
   const open = useRef(recorder);
   open.current = recorder;
-  useEffect(() => {
-    void prepare();
-    return () => void open.current?.stop();
-  }, []);
+  useEffect(() => () => void open.current?.stop(), []);
   const listen = async () => {
     const begun = await record({ kind: "journal", date });
     setRecorder(begun);
@@ -105,6 +90,17 @@ export function Composer({ date, field, onWritten }: Props) {
         placeholder={t("new_entry_hint")}
         onInput={(event) => say(event.currentTarget.value)}
       />
+      {pictures.length > 0 && (
+        <ul class="chosen-pictures" aria-label={t("pictures")}>
+          {pictures.map((file, index) => (
+            <li key={index}>
+              <Preview file={file} />
+              <bdi>{file.name}</bdi>
+              <Button label={t("remove_picture", { name: file.name })} icon="close" iconOnly kind="quiet" onPress={() => choose((before) => before.filter((other) => other !== file))} />
+            </li>
+          ))}
+        </ul>
+      )}
       {recorder ? (
         <div class="journal-composer-actions">
           <Elapsed recorder={recorder} />
@@ -117,23 +113,34 @@ export function Composer({ date, field, onWritten }: Props) {
             ref={chooser}
             type="file"
             accept="image/*"
+            multiple
             hidden
             aria-label={t("add_picture")}
-            onChange={async (event) => {
-              const chosen = event.currentTarget;
-              const file = chosen.files?.[0];
-              if (file) await addPicture(file).finally(() => (chosen.value = ""));
+            onChange={(event) => {
+              const chosen = [...(event.currentTarget.files ?? [])];
+              event.currentTarget.value = "";
+              choose((before) => [...before, ...chosen]);
             }}
           />
           <Button label={t("add_picture")} icon="image" iconOnly kind="quiet" onPress={() => chooser.current?.click()} />
           {canRecord() && (
             <Button label={t("record")} icon="microphone" iconOnly kind="quiet" onPress={listen} />
           )}
-          <Button label={t("write")} kind="primary" disabled={!draft.trim()} onPress={sendText} />
+          <Button label={t("write")} kind="primary" disabled={!canBeSent} onPress={sendText} />
         </div>
       )}
     </form>
   );
+}
+
+function Preview({ file }: { file: File }) {
+  const [address, setAddress] = useState<string>();
+  useEffect(() => {
+    const made = URL.createObjectURL(file);
+    setAddress(made);
+    return () => URL.revokeObjectURL(made);
+  }, [file]);
+  return <img class="chosen-picture" src={address} alt="" />;
 }
 
 function Elapsed({ recorder }: { recorder: Recorder }) {

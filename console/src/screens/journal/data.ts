@@ -8,6 +8,8 @@ export interface Entry {
   time: string | null;
   title: string;
   content: string;
+  /** Another one when its title or its text is another one. */
+  version: string;
   type: string;
   path: string;
   audio_path: string | null;
@@ -54,9 +56,6 @@ export async function search(words: string, signal: AbortSignal): Promise<Entry[
 export async function problems(signal: AbortSignal): Promise<{ path: string; problem: string }[]> {
   return (await api.module<{ problems: { path: string; problem: string }[] }>("GET", `${BASE}/problems`, { signal })).problems;
 }
-
-export const change = (id: string, body: { content: string; title: string }) =>
-  api.module<Entry>("PUT", `${BASE}/entries/{id}`, { params: { id }, body });
 
 export const remove = (id: string) => api.module("DELETE", `${BASE}/entries/{id}`, { params: { id } });
 

@@ -5,7 +5,6 @@ import { TextField } from "~/components/field";
 import { Empty, Loaded, Notice, Page } from "~/components/layout";
 import { Unsent } from "~/components/unsent";
 import { useDebounced } from "~/state/debounced";
-import { deliver } from "~/state/outbox";
 import { useResource } from "~/state/resource";
 import { to } from "~/state/router";
 import { may } from "~/state/session";
@@ -70,7 +69,7 @@ export function Day({ date }: { date: string | undefined }) {
               </p>
             </Notice>
           ))}
-          {!words && <Unsent kind="journal" onSend={deliver} />}
+          {!words && <Unsent kinds={["journal", "edit"]} />}
           {words ? (
             <Found words={words} />
           ) : (

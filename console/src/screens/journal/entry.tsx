@@ -2,11 +2,15 @@
 import { useState } from "preact/hooks";
 import { Button } from "~/components/button";
 import { Form, TextField } from "~/components/field";
+import { draftOf, keepDraft, useDraft } from "~/state/drafts";
+import { newKey } from "~/state/entries";
+import { type Said, underway, waiting } from "~/state/letters";
+import { post } from "~/state/outbox";
 import { may } from "~/state/session";
 import { attempt, toast } from "~/state/toasts";
 import { Markdown } from "~/text/markdown";
 import { About } from "./about_what";
-import { assetAddress, change, type Entry, pictures, remove, restore } from "./data";
+import { assetAddress, type Entry, pictures, remove, restore } from "./data";
 import { Spoken } from "./spoken";
 import { t } from "./texts";
 
@@ -17,7 +21,9 @@ interface Props {
 
 export function EntryBlock({ entry, onChange }: Props) {
   const [isEditing, setEditing] = useState(false);
-  const { text, shown } = pictures(entry);
+  // What was changed without a connection is shown as it will be.
+  const pending = entry.id === null ? undefined : waiting.value.find(({ edit }) => edit?.entry === entry.id && edit.theirs === undefined);
+  const { text, shown } = pictures(pending ? { ...entry, content: pending.content } : entry);
   const hasTitle = entry.title !== "" && entry.title !== entry.time;
   const name = hasTitle ? entry.title : (entry.time ?? t("entry"));
   const id = entry.id;
@@ -53,6 +59,7 @@ export function EntryBlock({ entry, onChange }: Props) {
             <audio controls preload="none" src={assetAddress(entry.audio_path)} aria-label={t("recording", { name })} />
           )}
           {entry.audio_path && id !== null && may("voice") && <Spoken entry={entry} id={id} name={name} />}
+          {pending && <p class="muted">{t("changed_here")}</p>}
           {text && <Markdown text={text} />}
           {shown.map(({ path, alt }) => (
             <img key={path} src={assetAddress(path)} alt={alt || t("picture")} loading="lazy" />
@@ -65,20 +72,35 @@ export function EntryBlock({ entry, onChange }: Props) {
 }
 
 function Edit({ id, entry, onDone, onChange }: Props & { id: string; onDone: () => void }) {
-  const [content, setContent] = useState(entry.content);
-  const [title, setTitle] = useState(entry.title);
+  const pending = waiting.value.find(({ edit }) => edit?.entry === id && edit.theirs === undefined);
+  const [content, setContent] = useDraft(`entry/${id}/text`, pending?.content ?? entry.content);
+  const [title, setTitle] = useDraft(`entry/${id}/title`, pending?.edit?.title ?? entry.title);
+  // The version that the draft was begun on, whatever comes while it is written.
+  const base = `entry/${id}/before`;
+  const [before] = useState<Said>(() => (draftOf(base) && JSON.parse(draftOf(base))) || (pending?.edit?.before ?? { title: entry.title, content: entry.content, version: entry.version }));
+  const type = (say: (text: string) => void) => (text: string) => {
+    keepDraft(base, JSON.stringify(before));
+    say(text);
+  };
+  const close = () => {
+    keepDraft(base, "");
+    setContent(pending?.content ?? entry.content);
+    setTitle(pending?.edit?.title ?? entry.title);
+    onDone();
+  };
   const save = () =>
     attempt(async () => {
-      await change(id, { content, title });
-      await onChange();
-      onDone();
+      // One that waits already is replaced: both were made on the same version.
+      const isReplaced = pending && !underway.value.has(pending.id);
+      const letter = { id: isReplaced ? pending.id : newKey(), kind: "edit" as const, at: new Date().toISOString(), date: entry.date, content, edit: { entry: id, title, before } };
+      if (await post(letter, { onKept: close })) await onChange();
     });
   return (
     <Form onSubmit={save}>
-      <TextField label={t("entry_title")} value={title} onInput={setTitle} autocomplete="off" />
-      <TextField label={t("text")} value={content} onInput={setContent} rows={Math.min(20, content.split("\n").length + 4)} autofocus />
+      <TextField label={t("entry_title")} value={title} onInput={type(setTitle)} autocomplete="off" />
+      <TextField label={t("text")} value={content} onInput={type(setContent)} rows={Math.min(20, content.split("\n").length + 4)} autofocus />
       <div class="form-actions">
-        <Button label={t("cancel")} onPress={onDone} />
+        <Button label={t("cancel")} onPress={close} />
         <Button label={t("save")} kind="primary" submit disabled={!content.trim() && !entry.audio_path} />
       </div>
     </Form>

@@ -5,6 +5,7 @@ import { confirm } from "~/components/dialog";
 import { Switch } from "~/components/field";
 import { Facts, Loaded, Page, Section } from "~/components/layout";
 import { ConnectPhone } from "~/components/phone";
+import { countDrafts } from "~/state/drafts";
 import { letters, refresh } from "~/state/letters";
 import { canNotify, notifies, switchNotifications } from "~/state/notifications";
 import { useResource } from "~/state/resource";
@@ -42,7 +43,7 @@ function ThisBrowser() {
   const current = me.value;
   const leave = async () => {
     await refresh().catch(() => undefined);
-    const n = letters.value.length;
+    const n = letters.value.length + countDrafts();
     if (n === 0 || (await confirm(t("unsent_title"), t("unsent_text", { n }), t("sign_out")))) await signOut();
   };
   return (

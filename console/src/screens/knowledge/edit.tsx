@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { Button, LinkButton } from "~/components/button";
 import { Choice, Form, TextField } from "~/components/field";
 import { Loaded, Page } from "~/components/layout";
+import { keepDraft, useDrafts } from "~/state/drafts";
 import { useResource } from "~/state/resource";
 import { go, to } from "~/state/router";
 import { attempt, toast } from "~/state/toasts";
@@ -23,6 +24,12 @@ function changes(fields: Field[], before: Record<string, unknown>, typed: Record
   return found;
 }
 
+/** Text and fields that were typed. */
+interface Written extends Record<string, unknown> {
+  content: string;
+  typed: Record<string, string>;
+}
+
 export function NewEntity({ type, name }: { type: string | undefined; name: string }) {
   const types = useResource((signal) => kinds(signal), "types", ["data"]);
   return (
@@ -35,13 +42,14 @@ export function NewEntity({ type, name }: { type: string | undefined; name: stri
 function New({ types, first, name: given }: { types: Kind[]; first: string | undefined; name: string }) {
   const [type, setType] = useState(types.find((kind) => kind.name === first)?.name ?? types[0]?.name ?? "");
   const [name, setName] = useState(given);
-  const [content, setContent] = useState("");
-  const [typed, setTyped] = useState<Record<string, string>>({});
+  const [draft, setDraft] = useDrafts<Written>("entity/", { content: "", typed: {} });
+  const { content, typed } = draft;
   const fields = editable(types.find((kind) => kind.name === type)?.fields ?? [], undefined);
   const save = () =>
     attempt(async () => {
       const data = Object.fromEntries(Object.entries(changes(fields, {}, typed)).filter(([, value]) => value !== null));
       const made = await create(type, name.trim(), data, content);
+      keepDraft("entity/", "");
       toast(t("created", { name: made.name }));
       go(to("knowledge", ["entity", made.para_id]), { replace: true });
     });
@@ -50,10 +58,12 @@ function New({ types, first, name: given }: { types: Kind[]; first: string | und
     <Form onSubmit={save}>
       <TextField label={t("name")} value={name} onInput={setName} required autofocus autocomplete="off" />
       <Choice label={t("type")} value={type} options={options} onChange={setType} />
-      <TextField label={t("text")} hint={t("text_hint")} value={content} onInput={setContent} rows={6} />
-      <Fields fields={fields} before={{}} typed={typed} onChange={setTyped} />
+      <TextField label={t("text")} hint={t("text_hint")} value={content} onInput={(text) => setDraft({ ...draft, content: text })} rows={6} />
+      <Fields fields={fields} before={{}} typed={typed} onChange={(fields) => setDraft({ ...draft, typed: fields })} />
       <div class="form-actions">
-        <LinkButton label={t("cancel")} href={to("knowledge")} />
+        <span onClick={() => keepDraft("entity/", "")}>
+          <LinkButton label={t("cancel")} href={to("knowledge")} />
+        </span>
         <Button label={t("create")} kind="primary" submit disabled={!name.trim()} />
       </div>
     </Form>
@@ -72,8 +82,9 @@ export function EditEntity({ id }: { id: string }) {
 function Edit({ of, types }: { of: Entity; types: Kind[] }) {
   const [type, setType] = useState(of.type);
   const [name, setName] = useState(of.name);
-  const [content, setContent] = useState(of.content);
-  const [typed, setTyped] = useState<Record<string, string>>({});
+  const kept = `entity/${of.para_id}`;
+  const [draft, setDraft, version] = useDrafts<Written>(kept, { content: of.content, typed: {} }, of.version);
+  const { content, typed } = draft;
   const fields = editable(types.find((kind) => kind.name === type)?.fields ?? [], of);
   const back = to("knowledge", ["entity", of.para_id]);
   const save = () =>
@@ -82,7 +93,8 @@ function Edit({ of, types }: { of: Entity; types: Kind[] }) {
       if (name.trim() !== of.name) body.name = name.trim();
       if (type !== of.type) body.type = type;
       if (content !== of.content) body.content = content;
-      await change(of, body);
+      await change({ ...of, version }, body);
+      keepDraft(kept, "");
       toast(t("saved"));
       go(back, { replace: true });
     });
@@ -92,10 +104,12 @@ function Edit({ of, types }: { of: Entity; types: Kind[] }) {
     <Form onSubmit={save}>
       <TextField label={t("name")} hint={t("rename_hint")} value={name} onInput={setName} required autocomplete="off" />
       <Choice label={t("type")} value={type} options={options} onChange={setType} />
-      <TextField label={t("text")} hint={t("text_hint")} value={content} onInput={setContent} rows={Math.min(24, content.split("\n").length + 4)} />
-      <Fields fields={fields} before={of} typed={typed} onChange={setTyped} />
+      <TextField label={t("text")} hint={t("text_hint")} value={content} onInput={(text) => setDraft({ ...draft, content: text })} rows={Math.min(24, content.split("\n").length + 4)} />
+      <Fields fields={fields} before={of} typed={typed} onChange={(fields) => setDraft({ ...draft, typed: fields })} />
       <div class="form-actions">
-        <LinkButton label={t("cancel")} href={back} />
+        <span onClick={() => keepDraft(kept, "")}>
+          <LinkButton label={t("cancel")} href={back} />
+        </span>
         <Button label={t("save")} kind="primary" submit disabled={!name.trim()} />
       </div>
     </Form>

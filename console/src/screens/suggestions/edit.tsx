@@ -1,9 +1,9 @@
 /** The words of a suggestion, to be changed before they are applied. */
-import { useState } from "preact/hooks";
 import { Button } from "~/components/button";
 import { Dialog } from "~/components/dialog";
 import { Form, TextField } from "~/components/field";
 import type { Suggestion } from "~/components/suggestion";
+import { keepDraft, useDrafts } from "~/state/drafts";
 import { attempt, toast } from "~/state/toasts";
 import { fieldName } from "~/text/names";
 import { modify } from "./actions";
@@ -15,7 +15,8 @@ const shown = (value: unknown) => (typeof value === "string" ? value : JSON.stri
 
 export function EditDialog({ suggestion, onClose }: { suggestion: Suggestion; onClose: () => void }) {
   const fields = Object.entries(suggestion.payload);
-  const [texts, setTexts] = useState(() => Object.fromEntries(fields.map(([name, value]) => [name, shown(value)])));
+  const kept = `suggestion/${suggestion.id}`;
+  const [texts, setTexts] = useDrafts<Record<string, string>>(kept, Object.fromEntries(fields.map(([name, value]) => [name, shown(value)])));
   const save = () =>
     attempt(async () => {
       const payload: Record<string, unknown> = {};
@@ -29,6 +30,7 @@ export function EditDialog({ suggestion, onClose }: { suggestion: Suggestion; on
         }
       }
       await modify(suggestion, payload);
+      keepDraft(kept, "");
       onClose();
     });
   return (

@@ -34,6 +34,7 @@ def document_of(found: Found) -> dict[str, Any]:
         "time": _time(entry),
         "title": entry.title,
         "content": entry.content,
+        "version": version_of(entry),
         "type": str(entry.fields.get("type") or "text"),
         "path": found.path,
         "audio_path": audio_of(entry),

@@ -30,10 +30,14 @@ class EntryRoutes:
         idempotency_key: str | None = None,
         audio_path: str | None = None,
         duration: int | None = None,
+        written_at: str | None = None,
     ) -> dict[str, Any]:
-        """Write an entry, for today unless a date is given; the same key again gives the same entry."""
+        """Write an entry, for today unless a date is given; the same key again gives the same entry.
+
+        `written_at` is the time of writing, such as 2024-01-15T08:30:00Z, where that was before it is sent.
+        """
         fields = await self._audio(audio_path, duration)
-        return document_of(await self.journal.create(content, title, date, idempotency_key, fields))
+        return document_of(await self.journal.create(content, title, date, idempotency_key, fields, written_at))
 
     @route("GET", "/entries")
     async def list_entries(
@@ -70,10 +74,11 @@ class EntryRoutes:
         title: str | None = None,
         audio_path: str | None = None,
         duration: int | None = None,
+        expected_version: str | None = None,
     ) -> dict[str, Any]:
-        """Change an entry; what is not given stays."""
+        """Change an entry; what is not given stays. 409 if it has not the `expected_version` any more."""
         fields = await self._audio(audio_path, duration)
-        return document_of(await self.journal.update(entry_id, content, title, fields))
+        return document_of(await self.journal.update(entry_id, content, title, fields, expected_version))
 
     @route("DELETE", "/entries/{entry_id}")
     async def delete_entry(self, entry_id: str) -> dict[str, Any]:

@@ -67,10 +67,11 @@ class Journal:
         date: str | None = None,
         key: str | None = None,
         fields: dict[str, Any] | None = None,
+        written_at: str | None = None,
     ) -> Found:
         """Write an entry; the same key and content again give the same entry. Errors: InvalidInput, Conflict."""
         fields = fields or {}
-        now = self.clock()
+        now = min(self.clock(), _moment(written_at)) if written_at else self.clock()
         time = f"{now:%H:%M}"
         wanted = names.checked_date(date) if date else f"{now:%Y-%m-%d}"
         text, heading = checked_content(content, empty="audio" in fields), checked_title(title)
@@ -286,6 +287,19 @@ class Journal:
 def _check_version(entry: Entry, expected: str | None) -> None:
     if expected not in (None, version_of(entry)):
         raise Conflict("The entry has changed since.", "Reload it and look at the current state.", key="entry_changed")
+
+
+def _moment(text: str) -> datetime.datetime:
+    """A time of writing by this computer's clock; error: InvalidInput."""
+    try:
+        read = datetime.datetime.fromisoformat(text)
+        if read.tzinfo is not None:
+            return read.astimezone().replace(tzinfo=None)
+    except (ValueError, OverflowError):
+        pass
+    raise InvalidInput(
+        "written_at: a time with its zone is expected, such as 2024-01-15T08:30:00Z.", key="invalid_time"
+    )
 
 
 def _audio(fields: dict[str, Any]) -> str | None:
