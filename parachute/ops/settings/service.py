@@ -14,11 +14,12 @@ from parachute.config.settings.rows import READ_EACH_TIME, SettingRow, all_rows,
 from parachute.config.settings.store import check_value, set_value, unset_value
 from parachute.config.settings.topics import TOPICS, topic_of, unit_of
 from parachute.llm.gateway.service import Gateway
+from parachute.llm.gateway.upstream import TAKEN_OVER
 from parachute.ops.settings.models import Restart, Setting, Source, caution_of
 
 _SOURCES: tuple[Source, ...] = ("default", "file", "declared")
 
-_MODEL = frozenset({"provider", "base_url", "model"})
+_MODEL = frozenset(TAKEN_OVER)
 """Settings that the gateway takes over."""
 
 _ABOVE = frozenset({"host", "port"})
@@ -71,7 +72,7 @@ class LiveSettings:
         self._take_over(name, set_value(self._home, name, written))
 
     def _take_over(self, name: str, settings: Settings) -> None:
-        if name in _MODEL:
+        if name.partition(".")[0] in _MODEL:
             self._gateway.upstream.take_over(settings)
 
     async def _shown(self, name: str) -> Setting:
@@ -115,7 +116,7 @@ def _described(name: str) -> tuple[Kind, str, bool]:
 
 
 def _restart(row: SettingRow, running: object) -> Restart | None:
-    if row.name.partition(".")[0] in READ_EACH_TIME or row.name in _MODEL or row.value == running:
+    if row.name.partition(".")[0] in (*READ_EACH_TIME, *_MODEL) or row.value == running:
         return None
     return "computer" if row.name in _ABOVE else "server"
 
