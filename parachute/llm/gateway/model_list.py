@@ -74,7 +74,7 @@ class ModelList:
 
     def _own(self, provider: Provider) -> ListedModel:
         name = provider.model or provider.asked or ""
-        return ListedModel(name, name, _EPOCH, "other", is_latest=False)
+        return ListedModel(name, name, _EPOCH, "other", False, provider.at_home)
 
     def _named(self, provider: Provider, model: ListedModel) -> ListedModel:
         if not provider.prefix:

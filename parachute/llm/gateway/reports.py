@@ -64,13 +64,14 @@ class ProviderModels(Answer, frozen=True):
 
 
 class ListedModel(Answer, frozen=True):
-    """A model that a provider offers; `is_latest` is the newest of its family."""
+    """A model that a provider offers; `is_latest` is the newest of its family, `at_home` whether its provider is at home."""
 
     id: str
     display_name: str
     created_at: str
     family: str
     is_latest: bool
+    at_home: bool = False
 
 
 class Window(Answer, frozen=True):

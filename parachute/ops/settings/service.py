@@ -7,7 +7,7 @@ from typing import Any
 
 from parachute.base.errors import InvalidInput
 from parachute.base.redaction import REMOVED, redacted
-from parachute.config.settings.expectations import Kind, expected, field_of, kind_of, takes_nothing
+from parachute.config.settings.expectations import Kind, expected, field_of, holds_groups, kind_of, takes_nothing
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
 from parachute.config.settings.rows import READ_EACH_TIME, SettingRow, all_rows, check_here, check_name, inside, one_row
@@ -99,11 +99,16 @@ def _setting(row: SettingRow, running: dict[str, Any]) -> Setting:
         may_be_empty=may_be_empty,
         source=source,
         variable=variable,
-        can_change=source in ("default", "file"),
+        can_change=source in ("default", "file") and not _has_screen(row.name),
         is_masked=value != row.value,
         restart=_restart(row, inside(running, tuple(row.name.split(".")))),
         caution=caution_of(row.name),
     )
+
+
+def _has_screen(name: str) -> bool:
+    """Return True for what no field of a form takes: settings below names."""
+    return (field := field_of(name.split("."))) is not None and holds_groups(field)
 
 
 @lru_cache(512)
