@@ -25,6 +25,7 @@ GROUPS = {
         "module-daily",
         "module-brain",
         "module-chat",
+        "models",
         "workspaces",
         "permissions",
         "contexts",

@@ -57,6 +57,12 @@ let
         example = "claude-sonnet-4-5";
         description = "The model to ask for; null for that of the settings.";
       };
+      onlyAtHome = lib.mkOption {
+        type = lib.types.bool;
+        default = false;
+        example = true;
+        description = "Whether its conversations go to models at home only, whatever they choose.";
+      };
       capabilities = {
         mcps = choice "MCP servers, tools and modules";
         skills = choice "skills";
@@ -113,6 +119,7 @@ in
       (_: found: {
         inherit (found) name description model capabilities cpus processes git;
         default_trust_level = found.trustLevel;
+        only_at_home = found.onlyAtHome;
         working_directory = found.workingDirectory;
         memory_megabytes = found.memory;
       })

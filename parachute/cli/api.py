@@ -99,9 +99,9 @@ class Api:
         """The JSON that a POST answers; errors: Refused, Unavailable."""
         return self._call("POST", path, {} if body is None else body, seconds)
 
-    def put(self, path: str, body: object, headers: Mapping[str, str] | None = None) -> Any:
+    def put(self, path: str, body: object, headers: Mapping[str, str] | None = None, seconds: float = _SECONDS) -> Any:
         """The JSON that a PUT answers; errors: Refused, Unavailable."""
-        return self._call("PUT", path, body, headers=headers)
+        return self._call("PUT", path, body, seconds, headers=headers)
 
     def upload(
         self, method: str, path: str, file: BinaryIO, size: int, headers: Mapping[str, str] | None = None

@@ -58,6 +58,7 @@ SECTIONS = {
     },
     "This computer": {
         "auth": "Connect Claude or another model, and show which credential is used",
+        "models": "List the models that conversations can choose, and what their servers take",
         "config": "Show and change the settings",
         "vault": "Show or choose the folder that holds your data",
         "pair": "Show a code, an address and a QR code that sign one browser in within five minutes",

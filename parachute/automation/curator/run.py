@@ -2,7 +2,7 @@
 
 import contextlib
 import json
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
 from msgspec import Struct
@@ -26,7 +26,10 @@ from parachute.security.origin import lowest
 
 
 class ReviewServices(Struct, frozen=True):
-    """Services of a review; `has_tools` is true while the current model can use tools, `writes` where the owner allowed it."""
+    """Services of a review; `has_tools` is true while the current model can use tools, `writes` where the owner allowed it.
+
+    Of a conversation that `stays_at_home` nothing is read: what comes of a review is read by every other one.
+    """
 
     suggestions: Suggestions
     agents: ModuleAgents
@@ -37,6 +40,7 @@ class ReviewServices(Struct, frozen=True):
     origins: Origins
     has_tools: Callable[[], bool]
     writes: bool
+    stays_at_home: Callable[[str], Awaitable[bool]]
 
 
 class ReviewRun(Struct, frozen=True):
@@ -92,6 +96,8 @@ class ReviewRun(Struct, frozen=True):
         for each in self.review.changed:
             if each.startswith(CONVERSATION):
                 with contextlib.suppress(ParachuteError):  # it is gone
+                    if await services.stays_at_home(each.removeprefix(CONVERSATION)):
+                        continue
                     talks[each] = await self._said(identifier := each.removeprefix(CONVERSATION))
                     origin = lowest(origin, await services.sessions.origin(identifier))
         changed = frozenset(self.review.changed)

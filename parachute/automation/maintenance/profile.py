@@ -54,7 +54,8 @@ class MaintenanceProfile(Struct):
     async def prepare(self, session: Session, *, resume: bool) -> Preparation:
         """Copy the logs, open the model endpoint and prepare the sandbox; error: ParachuteError."""
         services = self.services
-        endpoint = await services.gateway.open(session.id)
+        provider = services.gateway.upstream.chosen(session.model)
+        endpoint = await services.gateway.open(session.id, wanted=session.model)
         try:
             mounts, data = await asyncio.to_thread(self._gather, session.id)
         except OSError as error:
@@ -62,7 +63,6 @@ class MaintenanceProfile(Struct):
                 f"The logs cannot be copied for the agent: {error.strerror or error}.", key="logs_not_copied"
             ) from error
         execution = await confined(services, endpoint, mounts, egress=False, limits=_LIMITS)
-        provider = services.gateway.upstream.provider
         warnings: Warnings = tuple(("Read only", sentence) for sentence in data.read_only)
         if not resume:
             warnings = (("Maintenance agent", "It works without network, in a conversation of its own."), *warnings)

@@ -24,6 +24,7 @@ from parachute.chat.sessions.models import Owner, Session
 from parachute.chat.workspaces.models import EVERYTHING, choice_of
 from parachute.core.agents import AgentConfig, SandboxConfig, memory_bytes
 from parachute.llm.gateway.endpoint import ModelEndpoint
+from parachute.llm.gateway.models import Provider
 from parachute.modules.registry.models import Trust
 from parachute.modules.runtime.models import ApprovedModule, OfferedTool
 from parachute.sandbox.egress.models import NO_NETWORK, Network
@@ -71,17 +72,18 @@ class AgentProfile(Struct):
     async def prepare(self, session: Session, *, resume: bool) -> Preparation:
         """Open the model endpoint and the egress proxy, prepare the sandbox and compose the prompt; errors: ParachuteError."""
         services = self.services
-        endpoint = await services.gateway.open(session.id, searched=services.origins.went_out)
+        provider = services.gateway.upstream.chosen(session.model)
+        endpoint = await services.gateway.open(session.id, searched=services.origins.went_out, wanted=session.model)
         if self.module is not None:
             endpoint.counts_for = f"module:{self.module.name}"
-        provider, file = services.gateway.upstream.provider, self.config.system_prompt
+        file = self.config.system_prompt
         prompt = Prompt(
             self.prompt,
             source="module" if file else "default",
             source_path=file or None,
             agent_name=self.owner.agent or None,
         )
-        offered = await self._offered(session)
+        offered = await self._offered(session, provider)
         plugins = {plugin.name: plugin.folder for plugin in offered.plugins}
         if self.sandbox is None:
             execution = await services.sandboxes.prepare(session, "direct", None, endpoint, plugins=plugins)
@@ -96,10 +98,10 @@ class AgentProfile(Struct):
         refusal = partial(self.egress.refusal_of_page, _egress_owner(session.id)) if execution.network.is_open else None
         return replace(preparation, refusal_of_page=refusal)
 
-    async def _offered(self, session: Session) -> OfferedCapabilities:
+    async def _offered(self, session: Session, provider: Provider) -> OfferedCapabilities:
         """The user's skills, where the manifest asks for them; what runs directly gets only approved ones."""
         services = self.services
-        if self.skills is None or not self.config.allow_user_skills or services.gateway.upstream.provider.is_offline:
+        if self.skills is None or not self.config.allow_user_skills or provider.is_offline:
             return NOTHING
         choice = replace(EVERYTHING, skills=choice_of(services.settings.default_capabilities.skills))
         level: TrustLevel = "direct" if self.sandbox is None else "sandboxed"

@@ -73,7 +73,9 @@ class AgentQuestions:
         await services.sandboxes.require()
         try:
             await asyncio.to_thread(private_folder, self._open / session)
-            endpoint = await services.gateway.open(session, asked_by=asked.asked_by, most_tokens=asked.max_tokens)
+            endpoint = await services.gateway.open(
+                session, asked_by=asked.asked_by, most_tokens=asked.max_tokens, wanted=asked.wanted
+            )
             execution = await services.sandboxes.confine(session, endpoint, (), egress=False, limits=_LIMITS)
             client, _ = await self._pool.acquire(
                 AgentSpecification(

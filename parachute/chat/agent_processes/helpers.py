@@ -58,7 +58,8 @@ def definitions(specification: AgentSpecification) -> "dict[str, AgentDefinition
             f"{helper.prompt}\n\n{prompt}",
             tools=own,
             disallowedTools=withheld if own is None else None,
-            model=helper.model,
+            # A model of another provider is none of this conversation's: the helper has the one that the agent has.
+            model=None if "/" in (helper.model or "") else helper.model,
         )
     return found
 

@@ -77,6 +77,8 @@ class Permissions(Struct):
             session = await self.sessions.get(identifier)
             before = after = await self.of(session)
             given = said.of_session
+            if not admin and given.get("workspaceId") is not None:
+                await self.workspaces.check_move(session, given["workspaceId"])
             if said.changes_permissions:
                 await self.sessions.check_owner(session, None)
                 after = await self._checked(session, said, said.permissions(before), given.get("workspaceId"))

@@ -78,7 +78,10 @@ class Admission:
                 if branch is not None and profile is None:
                     return branch
         workspace = self._found(request.workspace_id)
-        level = request.level or self.default_level(request.workspace_id)
+        if request.continued_from and (before := await self._workspaces.of(source)) and before.only_at_home:
+            # What was said there comes along, and stays at home.
+            workspace = workspace if workspace is not None and workspace.only_at_home else before
+        level = request.level or self.default_level(workspace.slug if workspace else None)
         level = services.sessions.floored(level, workspace.slug if workspace else None)
         directory = None
         if wanted := request.working_directory or (workspace and workspace.working_directory):
@@ -130,6 +133,7 @@ class Admission:
         if request.level is not None and request.level != session.trust_level:
             changes["trustLevel"] = request.level
         if request.workspace_id and request.workspace_id != session.workspace_id:
+            await self._workspaces.check_move(session, request.workspace_id)
             changes["workspaceId"] = request.workspace_id
         if changes:
             await self._services.permissions.check_level(session, request.level)

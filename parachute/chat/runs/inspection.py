@@ -81,6 +81,7 @@ class SandboxInspection:
                 key=error.key,
             ) from error
         endpoint = await services.gateway.open(session.id, searched=services.origins.went_out)
+        services.gateway.pause(session.id)
         try:
             workspace, permissions = await self._workspaces.of(session), await services.permissions.of(session)
             folder = (await project_folder(services, session, workspace)).path

@@ -176,10 +176,9 @@ class PersonPreparation:
         plan = TurnPlan(
             session, resume, turn.endpoint, execution, provider, prompt, PERSONS_TOOLS, tools, commands, allowed_tools
         )
-        model = (agent and agent.model) or (workspace.model if workspace else None)
         preparation = await compose(
             services,
-            replace(plan, is_persons=True, model=model, offered=offered, permissions=permissions, directory=directory),
+            replace(plan, is_persons=True, offered=offered, permissions=permissions, directory=directory),
         )
         refusal = partial(self._networks.refusal_of_page, session.id) if network.is_open else None
         return replace(preparation, is_reviewed=apply == "review", refusal_of_page=refusal)
@@ -191,7 +190,12 @@ class PersonPreparation:
         if level == "direct":
             permissions.check_direct()
         directory = permissions.directory(folder, services.vault)
-        endpoint = await services.gateway.open(session.id, searched=services.origins.went_out)
+        agent, stays = await self._agent(session), workspace is not None and workspace.only_at_home
+        wanted = session.model or (agent and agent.model) or (workspace.model if workspace else None)
+        provider = services.gateway.upstream.chosen(wanted, stays=stays)
+        endpoint = await services.gateway.open(
+            session.id, searched=services.origins.went_out, wanted=wanted, stays=stays
+        )
         endpoint.counts_for = _subject(session, workspace)
         defaults = services.settings.default_capabilities
         otherwise = Capabilities(*map(choice_of, (defaults.mcps, defaults.skills, defaults.agents, defaults.plugins)))
@@ -203,8 +207,8 @@ class PersonPreparation:
             folder,
             directory,
             endpoint,
-            services.gateway.upstream.provider,
-            await self._agent(session),
+            provider,
+            agent,
             workspace.capabilities if workspace else otherwise,
         )
 

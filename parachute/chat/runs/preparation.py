@@ -87,7 +87,6 @@ class TurnPlan(Struct, frozen=True):
     allowed_commands: tuple[str, ...] | None = None
     allowed_tools: tuple[str, ...] | None = None
     is_persons: bool = False
-    model: str | None = None
     offered: OfferedCapabilities = NOTHING
     permissions: SessionPermissions = EVERYTHING
     directory: Path | None = None
@@ -152,7 +151,7 @@ async def compose(services: AgentServices, plan: TurnPlan) -> Preparation:
         endpoint=plan.endpoint,
         system_prompt=prompt.text,
         tools=tools,
-        model=provider.model or plan.session.model or plan.model or services.settings.model,
+        model=provider.model or provider.asked,
         asks_questions=plan.is_persons and not offline and permissions.has_tool("AskUserQuestion"),
         module_tools=plan.module_tools,
         preset=prompt.preset and not offline,

@@ -23,7 +23,7 @@ async def warnings_of(services: AgentServices, run: Run, preparation: Preparatio
     differences = services.sandboxes.opened.take_differences(run.session.id)
     found += (("Sandbox not as asked", sentence) for sentence in differences)
     wanted, provider = run.request.model, preparation.provider
-    if wanted and provider.model and wanted != provider.model:
+    if wanted and provider.model and wanted not in (provider.model, f"{provider.called}/{provider.model}"):
         found.append(("Model", f"{wanted} is not used: {provider.model} answers, as the settings say."))
     if unknown := sorted(run.request.model_extra or ()):
         names = ", ".join(name[:40] for name in unknown[:5]) + (", …" if len(unknown) > 5 else "")

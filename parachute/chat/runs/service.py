@@ -99,7 +99,7 @@ class Runs:
         """
         self._kill_switch.check()
         self._pool.warm_up()
-        decoded = await self._decode(request.attachments)
+        decoded = await self._decode(request)
         session = await self._admission.session_of(request, profile, self._prewarmed, by_owner=by_owner)
         with self.reserved(session.id):
             added = await self._admission.admit(session, request, profile, caller)
@@ -269,8 +269,9 @@ class Runs:
         """The level of a new session whose message does not say one; error: NotFound for no workspace."""
         return self._admission.default_level(workspace)
 
-    async def _decode(self, attached: list[Attachment]) -> list[tuple[Attachment, bytes]]:
-        if attached and self._services.gateway.upstream.provider.is_offline:
+    async def _decode(self, request: TurnRequest) -> list[tuple[Attachment, bytes]]:
+        attached = request.attachments
+        if attached and self._services.gateway.upstream.chosen(request.model).is_offline:
             raise Unavailable(
                 "The small model on this computer cannot read attachments.",
                 "`parachute auth login` connects Claude, or a server such as Ollama with --base-url.",

@@ -112,6 +112,7 @@ class Turn:
         gateway.take_problem(run.session.id)  # of an earlier turn
         gateway.take_used(run.session.id)
         gateway.resume(run.session.id)
+        preparation.specification.endpoint.say = self._say
         client, first = await self._send(preparation, content, interaction, kept=kept, known=known)
         keep = False
         try:
@@ -132,6 +133,11 @@ class Turn:
             # What was said until now belongs to the session, however the turn ended.
             stored = await self._record(conversation, preparation, resumable=keep and not run.stopping)
         await self._end(result, stored, conversation.model)
+
+    def _say(self, title: str, sentence: str) -> None:
+        """Tell whoever reads, of what happens while the answer comes."""
+        if not self._run.answered:
+            self._run.log.append(events.RunWarning(title, sentence))
 
     async def _agent_is_kept(self) -> bool:
         """Return True if the session's agent process goes on; otherwise it is gone."""

@@ -19,6 +19,7 @@ _DIRECT = (
 )
 _FOLDER = "working_directory: agents write there what programs of the owner read, and choosing it"
 _APPLY = "apply: the owner's programs read what agents write, and saying how it gets into a folder"
+_AT_HOME = "only_at_home: a model elsewhere reads what was said at home, and letting conversations go there"
 
 WorkspacesDependency = Annotated[Workspaces, Depends(provided(Workspaces))]
 
@@ -72,6 +73,8 @@ async def update_workspace(
         await require_owner(request, _FOLDER)
     if "apply" in body.model_fields_set and body.apply != service.get(slug).apply:
         await require_owner(request, _APPLY)
+    if "only_at_home" in body.model_fields_set and service.get(slug).only_at_home and not body.only_at_home:
+        await require_owner(request, _AT_HOME)
     return OneWorkspace(await service.update(slug, body, who.name, as_owner=as_owner))
 
 

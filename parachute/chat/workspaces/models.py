@@ -47,7 +47,7 @@ EVERY_HOST_ASKS = Network("ask", ())
 class Workspace(Answer, frozen=True):
     """A workspace, as it is stored and as the app reads it (contract, section 4); times are ISO 8601 in UTC, `working_directory` is relative to the vault when inside it.
 
-    No session in it is less shut in than `default_trust_level`. `slug` never changes. Without `apply` the setting holds. One that is `declared` is what the
+    No session in it is less shut in than `default_trust_level`. `slug` never changes. Without `apply` the setting holds. What is `only_at_home` is sent to no model elsewhere. One that is `declared` is what the
     system's configuration says, and nobody changes it here.
     """
 
@@ -60,6 +60,7 @@ class Workspace(Answer, frozen=True):
     default_trust_level: TrustLevel = "sandboxed"
     working_directory: str | None = None
     model: str | None = None
+    only_at_home: bool = False
     memory_megabytes: int | None = None
     cpus: float | None = None
     processes: int | None = None

@@ -90,6 +90,7 @@ class Changes(_Strict):
     default_trust_level: str | None = Field(default=None, max_length=40)
     working_directory: Annotated[Text, Field(max_length=4096)] | None = None
     model: str | None = Field(default=None, max_length=100, pattern=r"^[A-Za-z0-9._:/@\[\]-]*$")
+    only_at_home: bool | None = None
     capabilities: CapabilityChoices | None = None
     memory_megabytes: int | None = Field(default=None, ge=256, le=1024 * 1024)
     cpus: float | None = Field(default=None, ge=0.1, le=512, allow_inf_nan=False)
@@ -121,6 +122,8 @@ class Changes(_Strict):
             values["description"] = (self.description or "").strip()
         if "model" in sent:
             values["model"] = self.model or None
+        if "only_at_home" in sent:
+            values["only_at_home"] = self.only_at_home or False
         if "capabilities" in sent:
             values["capabilities"] = (self.capabilities or CapabilityChoices()).chosen()
         if "apply" in sent:

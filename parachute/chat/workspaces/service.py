@@ -82,6 +82,11 @@ class Workspaces:
         slug = await self._sessions.workspace(session)
         return self._store.get(slug) if slug else None
 
+    async def stays_at_home(self, session: str) -> bool:
+        """Return True if nothing of a session may go to a model elsewhere; error: NotFound."""
+        found = await self.of(await self._sessions.get(session))
+        return found is not None and found.only_at_home
+
     async def create(self, said: NewWorkspace, approved_by: str) -> Workspace:
         """A new workspace; errors: InvalidInput, Conflict if the name is taken or there are too many."""
         async with self._changing:
@@ -134,7 +139,13 @@ class Workspaces:
     async def delete(self, slug: str) -> None:
         """Remove a workspace; its sessions stay. Errors: NotFound, Declared, Conflict if its copy cannot be removed."""
         async with self._changing:
-            self._free(slug)
+            if self._free(slug).only_at_home:
+                # Its conversations stay, and would be sent to a model elsewhere by their next message.
+                raise Conflict(
+                    "The conversations of this workspace stay at home, and without it they would not.",
+                    "Switch that off in the workspace first, or delete its conversations and then switch it off.",
+                    key="stays_at_home",
+                )
             await self._delete(slug)
 
     async def _delete(self, slug: str) -> None:
@@ -146,6 +157,16 @@ class Workspaces:
                 f"The workspace's file in the vault cannot be removed: {error.strerror}.", key="workspace_not_removed"
             ) from error
         await self._store.delete(slug)
+
+    async def check_move(self, session: Session, slug: str | None) -> None:
+        """See that a session that stays at home does so in another workspace, too, for whoever is not the owner; error: NotAllowed."""
+        found, target = await self.of(session), self._store.get(slug) if slug else None
+        if found is not None and found.only_at_home and not (target and target.only_at_home):
+            raise NotAllowed(
+                f"workspaceId: the conversations of {found.name} stay at home, and elsewhere this one would not.",
+                "Only the owner moves it out, with a key with admin rights.",
+                key="stays_at_home",
+            )
 
     def check_chosen(self, directory: Path) -> None:
         """See that a folder is one that the owner chose for a workspace, for somebody who chooses none; error: NotAllowed."""

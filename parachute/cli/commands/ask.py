@@ -22,6 +22,9 @@ def ask(
         None, metavar="[QUESTION]", help="The question; what is piped in is put below it."
     ),
     system: str | None = typer.Option(None, "--system", help="The system prompt."),
+    model: str | None = typer.Option(
+        None, "--model", "-m", help="A model, such as home/qwen3; without it the usual one."
+    ),
     max_tokens: int = typer.Option(1024, "--max-tokens", min=1, max=4096, help="How long the answer may be."),
     as_json: bool = JSON,
 ) -> None:
@@ -29,6 +32,8 @@ def ask(
     body: dict[str, Any] = {"prompt": _prompt(words or []), "max_tokens": max_tokens}
     if system is not None:
         body["system"] = system
+    if model is not None:
+        body["model"] = model
     answer = Api.find().post("/api/ask", body, _SECONDS)
     if as_json:
         print_json(answer)

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import typer
 
 from parachute.base.errors import InvalidInput, ParachuteError, Unavailable
-from parachute.cli.api import Api
+from parachute.cli.api import Api, quoted
 from parachute.cli.asking import secret as ask_secret
 from parachute.cli.commands import JSON, group
 from parachute.cli.commands.status import model_line
@@ -27,6 +27,8 @@ _WRONG = ("invalid_credentials", "expired_token", "billing_error")
 """Errors of a test message for which the secret itself is the reason."""
 
 _ANSWER_SECONDS = 20.0
+_PROBE_SECONDS = 120.0
+"""Longer than the server waits for all that it asks of a server that is connected."""
 
 _QUESTION = "API key, or token of `claude setup-token`"
 
@@ -36,12 +38,18 @@ def login(
         None, "--base-url", help="Address of a server that speaks the Messages API, such as http://127.0.0.1:11434."
     ),
     model: str | None = typer.Option(None, "--model", "-m", help="The model to ask for on that server."),
+    name: str | None = typer.Option(
+        None, "--name", help="Add it under this name beside the first one: its models are NAME/MODEL."
+    ),
+    at_home: bool | None = typer.Option(
+        None, "--at-home/--elsewhere", help="Whether it is yours, where its address does not say it; with --name."
+    ),
 ) -> None:
     """Store an API key or a token of Claude, or connect a server such as Ollama; it holds at once."""
     from parachute.llm.gateway.window import problem_of
 
     home = Home.find()
-    if model and not base_url:
+    if model and not base_url and not name:
         raise InvalidInput(
             "--model: name the server, too, with --base-url.",
             "`parachute config set model NAME` is Claude's.",
@@ -57,7 +65,7 @@ def login(
         )
     if base_url:
         _check_answers(base_url)
-    provider = _log_in(home, secret, base_url, model)
+    provider = _log_in(home, secret, base_url, model, name, at_home)
     if secret:
         kind = "token" if secret.startswith("sk-ant-oat") else "API key"
         print(f"The {kind} is stored in {home.credentials}, which only you can read.")
@@ -65,12 +73,17 @@ def login(
         print_note("The credential was not tested, since the computer is not running; `parachute start` starts it.")
         return
     print(f"Model  {model_line(provider)}")
+    if sentence := _abilities(provider):
+        print(sentence)
+    test = {"prompt": "Say OK.", "max_tokens": 1, **({"model": f"{name}/{model or ''}"} if name else {})}
     try:
-        Api.find(home).post("/api/ask", {"prompt": "Say OK.", "max_tokens": 1}, seconds=60)
+        Api.find(home).post("/api/ask", test, seconds=60)
     except ParachuteError as error:
         print_error(f"The test message failed: {error.message}", error.hint)
         if base_url:
-            print_note(f"{base_url} is stored all the same, and asked from now on. `parachute auth logout` forgets it.")
+            print_note(
+                f"{base_url} is stored all the same, and asked from now on. `parachute auth logout{f' --name {name}' if name else ''}` forgets it."
+            )
         if base_url or error.key in _WRONG:
             raise typer.Exit(1) from error
         print_note("Whether the credential is right could not be seen.")
@@ -80,18 +93,23 @@ def login(
         print_error(*found)
 
 
-def logout() -> None:
+def logout(
+    name: str | None = typer.Option(None, "--name", help="The provider with this name; without it the first one."),
+) -> None:
     """Forget the stored key, token or server; what the shell or `claude login` has is used as before."""
     # pydantic
     from parachute.llm.gateway.choice import forget_choice
+    from parachute.llm.gateway.named_choice import forget_named
 
     home = Home.find()
     provider = None
     if api := Api.if_running(home):
-        provider = api.delete("/api/provider")
+        provider = api.delete(f"/api/provider?name={quoted(name)}" if name else "/api/provider")
+    elif name:
+        forget_named(home, name)
     else:
         forget_choice(home)
-    print("The stored credential is removed.")
+    print(f"The provider {name} is removed." if name else "The stored credential is removed.")
     if provider is not None:
         print(f"Model  {model_line(provider)}")
 
@@ -170,21 +188,39 @@ def _check_answers(base_url: str) -> None:
         connection.close()
 
 
-def _log_in(home: Home, secret: str | None, base_url: str | None, model: str | None) -> dict[str, Any] | None:
+def _abilities(provider: dict[str, Any]) -> str:
+    """The abilities of a server that was asked, as a sentence; empty for one that said nothing."""
+    words = {True: "yes", False: "no", None: "unknown"}
+    known = [provider.get(name) for name in ("tools", "streams", "counts")]
+    if not provider.get("window") and all(each is None for each in known):
+        return ""
+    window = f"{provider['window']:,} tokens" if provider.get("window") else "unknown"
+    tools, streams, counts = (words[each] for each in known)
+    return f"Server  window: {window}, tools: {tools}, streaming: {streams}, counting tokens: {counts}"
+
+
+def _log_in(
+    home: Home, secret: str | None, base_url: str | None, model: str | None, name: str | None, at_home: bool | None
+) -> dict[str, Any] | None:
     """Store the choice; the provider in force of the running computer, None if nothing runs.
 
     Errors: those of `write_choice`, Refused, Unavailable.
     """
     # pydantic
     from parachute.llm.gateway.choice import ProviderChoice, write_choice
+    from parachute.llm.gateway.named_choice import write_named
 
     choice = ProviderChoice("compatible" if base_url else "anthropic", secret, base_url, model)
     api = Api.if_running(home)
+    if api is None and name:
+        write_named(home, name, choice, at_home)
+        return None
     if api is None:
         write_choice(home, choice, CredentialSource(home, {}))
         return None
-    given = {"provider": choice.provider, "secret": secret, "base_url": base_url, "model": model}
-    return dict(api.put("/api/provider", {name: value for name, value in given.items() if value}))
+    given = {"provider": choice.provider, "secret": secret, "base_url": base_url, "model": model, "name": name}
+    body = {key: value for key, value in given.items() if value} | ({} if at_home is None else {"at_home": at_home})
+    return dict(api.put("/api/provider", body, seconds=_PROBE_SECONDS))
 
 
 def _server_provider(home: Home) -> dict[str, Any] | None:

@@ -8,7 +8,7 @@ from parachute.base.errors import InvalidInput
 from parachute.cli.api import Api, quoted
 from parachute.cli.commands import JSON, group
 from parachute.cli.identifiers import short
-from parachute.cli.output import money, print_answer, print_rows
+from parachute.cli.output import money, print_answer, print_note, print_rows
 
 _SUBJECT = typer.Argument(
     metavar="SUBJECT", help="chats, guests, computer, questions, workspace:NAME, module:NAME or hook:NAME."
@@ -39,6 +39,8 @@ def show(
         ),
         "Nothing was used.",
     )
+    if not as_json and (unpriced := sum(each["unpriced"] for each in found)):
+        print_note(f"Of {unpriced:,} requests to servers elsewhere the price is not known; it is not in these dollars.")
 
 
 def limits(as_json: bool = JSON) -> None:

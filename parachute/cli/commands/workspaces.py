@@ -25,6 +25,9 @@ _TRUST = typer.Option(
 )
 _DIRECTORY = typer.Option(None, "--directory", help="The folder that its conversations work in; '' for none.")
 _MODEL = typer.Option(None, "--model", help="The model that answers; '' for the usual one.")
+_AT_HOME = typer.Option(
+    None, "--only-at-home/--anywhere", help="Whether its conversations go to models at home only, whatever they choose."
+)
 _MCPS = typer.Option(None, "--mcps", help="Tools for its agents: all, none, or names of modules or tools with commas.")
 _SKILLS = typer.Option(None, "--skills", help="all, none, or names with commas.")
 _AGENTS = typer.Option(None, "--agents", help="Agents of the vault: all, none, or names with commas.")
@@ -71,6 +74,7 @@ def create(
     trust: str = _TRUST,
     directory: str = _DIRECTORY,
     model: str = _MODEL,
+    only_at_home: bool = _AT_HOME,
     mcps: str = _MCPS,
     skills: str = _SKILLS,
     agents: str = _AGENTS,
@@ -99,6 +103,7 @@ def edit(
     trust: str = _TRUST,
     directory: str = _DIRECTORY,
     model: str = _MODEL,
+    only_at_home: bool = _AT_HOME,
     mcps: str = _MCPS,
     skills: str = _SKILLS,
     agents: str = _AGENTS,
@@ -152,7 +157,7 @@ def _confirm_direct(said: dict[str, Any], before: dict[str, Any] | None, yes: bo
         confirm(question, "Nothing was changed.", yes=yes)
 
 
-def _changes(options: Mapping[str, str | None], before: Mapping[str, Any]) -> dict[str, Any]:
+def _changes(options: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
     """The body for the options that were given; `before` has the capabilities and the network of the workspace as it is.
 
     An empty text clears a folder, a model or a limit. Error: InvalidInput for a limit that is no number.
@@ -164,6 +169,8 @@ def _changes(options: Mapping[str, str | None], before: Mapping[str, Any]) -> di
         said["working_directory"] = _absolute(given["directory"]) or None
     if "model" in given:
         said["model"] = given["model"] or None
+    if "only_at_home" in given:
+        said["only_at_home"] = given["only_at_home"]
     if "apply" in given:
         said["apply"] = given["apply"] or None
     if choices := {kind: _choice(given[kind]) for kind in _CAPABILITIES if kind in given}:
@@ -213,6 +220,7 @@ def _print(workspace: dict[str, Any]) -> None:
         ("Trust", workspace["default_trust_level"]),
         ("Folder", workspace["working_directory"] or ""),
         ("Model", workspace["model"] or ""),
+        ("Models", "at home only" if workspace["only_at_home"] else ""),
         *((kind.capitalize(), _shown(choice)) for kind, choice in workspace["capabilities"].items()),
         ("Memory", f"{workspace['memory_megabytes']} MB" if workspace["memory_megabytes"] else ""),
         ("Processors", f"{workspace['cpus']:g}" if workspace["cpus"] else ""),

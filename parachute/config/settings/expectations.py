@@ -40,6 +40,11 @@ def is_mapping(field: FieldInfo) -> bool:
     return _schema(field).get("type") == "object"
 
 
+def holds_groups(field: FieldInfo) -> bool:
+    """True if the names that a setting takes have settings of their own."""
+    return "$ref" in (_schema(field).get("additionalProperties") or {})
+
+
 def is_text(field: FieldInfo) -> bool:
     """True if a setting takes any text."""
     kinds = {schema.get("type") for schema in _alternatives(_schema(field)) if "enum" not in schema}
@@ -120,6 +125,8 @@ def _words(schema: Mapping[str, Any]) -> str:
             return "true or false"
         case "array":
             return "a list such as [one, two]"
+        case "object" if "$ref" in (schema.get("additionalProperties") or {}):
+            return "names with settings, such as {name: {one: two}}"
         case "object":
             return "names with lists, such as {name: [one, two]}"
         case "null":

@@ -34,6 +34,11 @@ class Home(Struct, frozen=True):
         return self.root / "credentials.json"
 
     @property
+    def servers(self) -> Path:
+        """The abilities of servers of models, as they showed them."""
+        return self.root / "servers.json"
+
+    @property
     def audit_seals(self) -> Path:
         return self.root / "audit-seals.json"
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from parachute.config.settings.groups.agents import (
@@ -22,6 +22,7 @@ from parachute.config.settings.groups.local_models import (
 from parachute.config.settings.groups.messengers import MessengerSettings
 from parachute.config.settings.groups.network import GitSettings, McpSettings, NetworkSettings
 from parachute.config.settings.groups.operation import AuditSettings, BackupSettings, TlsSettings, UpdateSettings
+from parachute.config.settings.groups.providers import MAIN, Providers
 from parachute.config.settings.groups.sandbox import SandboxSettings
 from parachute.config.settings.groups.values import LONGEST_MINUTES, MOST_DOLLARS, MOST_TOKENS, Address, ExpandedPath
 from parachute.config.settings.removed import without_removed
@@ -90,6 +91,21 @@ class Settings(BaseSettings):
         default=["*"],
         description="Models that agents may use; * stands for any part.",
     )
+    providers: Providers = Field(
+        title="Further providers",
+        default={},
+        description="Other providers by name, such as {home: {base_url: http://127.0.0.1:11434}}; home/qwen3 is a model of one.",
+    )
+    fallback: list[str] = Field(
+        title="Who answers in place of a provider",
+        default=[],
+        description="Names of providers, main is the first one's: they are asked in this order where the chosen one does not answer.",
+    )
+    fallback_leaves_home: bool = Field(
+        title="From a model at home to one elsewhere",
+        default=False,
+        description="Whether a provider elsewhere may answer in place of one at home; never in a workspace that stays at home.",
+    )
     daily_spending_limit: float | None = Field(
         title="Spending limit for a day",
         default=20.0,
@@ -144,6 +160,14 @@ class Settings(BaseSettings):
     audit: AuditSettings = AuditSettings()
     tls: TlsSettings = TlsSettings()
     updates: UpdateSettings = UpdateSettings()
+
+    @field_validator("fallback")
+    @classmethod
+    def _known_providers(cls, value: list[str], info: ValidationInfo) -> list[str]:
+        known = (MAIN, *info.data.get("providers", {}))
+        if unknown := [name for name in value if name not in known]:
+            raise ValueError(f"`providers` names no {unknown[0][:60]!r}")
+        return value
 
     @classmethod
     def settings_customise_sources(

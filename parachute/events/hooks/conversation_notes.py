@@ -61,6 +61,8 @@ def _remember(name: str, question: str, least_messages: int, session: str, vault
         return f"The conversation has {count} messages; no notes are made of less than {least_messages}."
     if _is_foreign(conversation):
         return "The conversation is not one of the owner; no notes are made of it."
+    if _stays_at_home(conversation):
+        return "The conversation stays at home; no notes are made of it, which others would read."
     state, words = _State(name), _words(conversation)
     if not words or state.has_read(session, words):
         return "The conversation has no new messages."
@@ -98,6 +100,18 @@ def _is_foreign(conversation: dict[str, Any]) -> bool:
         or conversation.get("source") != "parachute"
         or bool(conversation.get("linkedBotPlatform"))
     )
+
+
+def _stays_at_home(conversation: dict[str, Any]) -> bool:
+    """True if the workspace of a conversation lets nothing go to a model elsewhere."""
+    if not (slug := conversation.get("workspaceId")):
+        return False
+    try:
+        return bool(_call("GET", f"/api/workspaces/{quote(slug, safe='')}")["workspace"]["only_at_home"])
+    except ParachuteError as error:
+        if error.key == "no_such_workspace":
+            return False  # one that stays at home cannot be deleted
+        raise
 
 
 def _words(conversation: dict[str, Any]) -> str:

@@ -57,7 +57,7 @@ async def models(client: Any, provider: Provider, credential: Credential | None,
         name = str(entry.get("display_name") or identifier)
         family = next((each for each in ("opus", "sonnet", "haiku") if each in identifier), "other")
         created = _moment(entry.get("created_at")) or "1970-01-01T00:00:00Z"
-        found.append(ListedModel(identifier, name, created, family, is_latest=False))
+        found.append(ListedModel(identifier, name, created, family, False, provider.at_home))
     found.sort(key=lambda model: model.created_at, reverse=True)
     newest = {model.family: model for model in reversed(found)}
     found = [replace(model, is_latest=newest[model.family] is model) for model in found]

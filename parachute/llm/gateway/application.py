@@ -1,33 +1,35 @@
 """The ASGI application of model endpoints: a few paths of the Messages API, passed on with the real credential."""
 
 import json
+import logging
 import re
 import time
+from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
-from msgspec import Struct
 from starlette.types import Message, Receive, Scope, Send
 
 from parachute.base.errors import ParachuteError, Unavailable
-from parachute.llm.gateway import content
 from parachute.llm.gateway.accounting import UsageReader
 from parachute.llm.gateway.answer import parts_of, problem_of, with_credential
-from parachute.llm.gateway.body import Held, output_tokens, parsed, read_body, written
+from parachute.llm.gateway.body import Held, parsed, read_body
 from parachute.llm.gateway.endpoint import NOT_IN_TURN, ModelEndpoint
 from parachute.llm.gateway.exchange import Exchange, Refused, unless_left
 from parachute.llm.gateway.login import SignInAgain
-from parachute.llm.gateway.models import Credential, Problem, Provider, Usage, payer_of, used_in
-from parachute.llm.gateway.prices import BYTES_OF_TOKEN, estimate
+from parachute.llm.gateway.models import Credential, Problem, Provider, payer_of, used_in
+from parachute.llm.gateway.requests import MESSAGES, Asked, Request, Requests, Silent
 from parachute.llm.gateway.spending import LimitReached, Spending
 from parachute.llm.gateway.upstream import Upstream, reason_of
 from parachute.security.audit.service import Audit
 
-_MESSAGES = "/v1/messages"
-_PATHS = {("POST", _MESSAGES), ("POST", "/v1/messages/count_tokens")}
+log = logging.getLogger(__name__)
+
+_PATHS = {("POST", MESSAGES), ("POST", "/v1/messages/count_tokens")}
 _QUERY = re.compile(rb"[A-Za-z0-9_=&.%-]{0,500}")
 _REQUEST_HEADERS = (b"accept", b"anthropic-beta", b"anthropic-version", b"content-type", b"user-agent", b"x-app")
 _QUESTION: dict[str, Any] = {
-    "path": _MESSAGES,
+    "path": MESSAGES,
     "query_string": b"",
     "headers": [(b"content-type", b"application/json"), (b"anthropic-version", b"2023-06-01")],
 }
@@ -41,6 +43,7 @@ class GatewayApplication:
 
     def __init__(self, upstream: Upstream, spending: Spending, audit: Audit) -> None:
         self._upstream = upstream
+        self._requests = Requests(upstream)
         self._spending = spending
         self._audit = audit
 
@@ -55,7 +58,7 @@ class GatewayApplication:
             await unless_left(receive, exchange, self._pass_on(scope, raw, exchange, endpoint))
         except Refused as refusal:
             if refusal.code:
-                endpoint.problem = Problem(refusal.code, refusal.message, refusal.status)
+                endpoint.problem = Problem(refusal.code, refusal.message, refusal.status, key=refusal.key)
             # After the first bytes, ending the connection early is how HTTP says that something is missing.
             if not exchange.status:
                 await exchange.refuse(refusal)
@@ -125,50 +128,61 @@ class GatewayApplication:
         async with endpoint.bodies:
             body, model = await parsed(raw)
             del raw
-            provider = self._provider()
-            if provider.name != "offline" and not self._upstream.allows_model(model):
-                message = f"The model {model} is not among allowed_models."
-                raise Refused(403, "permission_error", message, "service_error")
-            searches = endpoint.searched is not None and endpoint.is_online
-            if provider.name != "offline" and (sentence := content.refusal(body, searches=searches)):
-                raise Refused(403, "permission_error", sentence, "service_error")
-            if endpoint.searched is not None and content.may_search(body):
-                await endpoint.searched(endpoint.session)
-            if endpoint.most_tokens and scope["path"] == _MESSAGES:
-                body["max_tokens"] = min(output_tokens(body), endpoint.most_tokens)
-            tokens = output_tokens(body) if scope["path"] == _MESSAGES else 0
-            is_streamed = body.get("stream") is True
-            # Written anew, so that what was checked is what is sent: of two members of one name others may take the first.
-            payload = await written({**body, "model": provider.model or model}, size)
-            del body
-        headers = {
-            name.decode(): value.decode("latin-1") for name, value in scope["headers"] if name in _REQUEST_HEADERS
-        }
-        url = f"{provider.base_url.rstrip('/')}{scope['path']}"
-        if scope["query_string"]:
-            url += f"?{scope['query_string'].decode()}"
-        unsaid = None
-        if provider.name == "anthropic" and scope["path"] == _MESSAGES:
-            unsaid = Usage(1, size // BYTES_OF_TOKEN, 0 if is_streamed else tokens)
-        request = _Request(endpoint, provider, url, payload, headers, model, unsaid)
+            chosen, *others = self._providers(endpoint, scope["path"])
+            asked = Asked(scope["path"], scope["query_string"], _passed(scope["headers"]), body, model, size)
+            request = await self._requests.made(endpoint, chosen, asked)
+            if not others:
+                del body, asked
+        try:
+            await self._ask(request, exchange, may_fall_back=bool(others))
+        except Silent as silence:
+            if exchange.status:
+                raise
+            endpoint.silent.add(chosen.called)
+            for number, other in enumerate(others, 1):
+                try:
+                    request = await self._requests.made(endpoint, other, asked, instead_of=silence)
+                    await self._ask(request, exchange, may_fall_back=number < len(others))
+                    return
+                except Refused as refusal:
+                    if exchange.status:
+                        raise
+                    log.info("%s does not answer in place of %s: %s", other.called, chosen.called, refusal.message)
+            raise
+
+    async def _ask(self, request: Request, exchange: Exchange, *, may_fall_back: bool) -> None:
+        """Send a request, once more with another credential if there is one; errors: Refused, Silent before the first bytes."""
+        provider = request.provider
         try:
             payer = payer_of(provider, await self._credential(provider))
-            async with self._spending.reserved(model, estimate(size, tokens), payer, endpoint.subject):
+            async with self._spending.reserved(request.model, request.most, payer, request.endpoint.subject):
                 credential = await self._credential(provider)
-                if not await self._send(request, credential, exchange, may_renew=provider.name == "anthropic"):
+                may_renew = provider.name == "anthropic"
+                sent = partial(self._send, request, exchange=exchange, may_fall_back=may_fall_back)
+                if not await sent(credential=credential, may_renew=may_renew):
                     # `claude login` or the user may have renewed it since, or we have.
-                    await self._send(request, await self._credential(provider), exchange, may_renew=False)
+                    await sent(credential=await self._credential(provider), may_renew=False)
         except LimitReached as error:
             raise Refused(400, "invalid_request_error", error.message, "billing_error") from error
 
-    def _provider(self) -> Provider:
+    def _providers(self, endpoint: ModelEndpoint, path: str) -> list[Provider]:
+        """The provider of a session and those that may answer in its place; whichever was silent in this turn is not asked again."""
         try:
-            return self._upstream.provider
+            chosen = self._upstream.chosen(endpoint.wanted, stays=endpoint.stays)
         except ParachuteError as error:
             raise Refused(400, "invalid_request_error", str(error), "service_error") from error
+        others = self._upstream.instead_of(chosen, stays=endpoint.stays) if path == MESSAGES else []
+        found = [chosen, *others]
+        return [each for each in found if each.called not in endpoint.silent] or found
 
     async def _send(
-        self, request: "_Request", credential: Credential | None, exchange: Exchange, *, may_renew: bool
+        self,
+        request: Request,
+        *,
+        credential: Credential | None,
+        exchange: Exchange,
+        may_renew: bool,
+        may_fall_back: bool,
     ) -> bool:
         """Send the request and its answer on; False if another credential is there now and should be tried."""
         import httpx2
@@ -185,6 +199,11 @@ class GatewayApplication:
                         return False
                 elif response.status_code < 400 and credential is not None:
                     self._upstream.login.accepted(credential)
+                if response.status_code >= 500 and may_fall_back:
+                    problem = await problem_of(response, credential, self._upstream.clock)
+                    raise Silent(provider, f"it answered {response.status_code}", problem.message, problem.code)
+                if request.instead_of is not None and response.status_code < 400:
+                    endpoint.say_instead(provider, request.instead_of)
                 if response.status_code >= 400:
                     endpoint.problem = await problem_of(response, credential, self._upstream.clock)
                 else:
@@ -207,13 +226,13 @@ class GatewayApplication:
             if not exchange.status:
                 reader = None
             message = f"The model's service at {provider.base_url} does not answer: {reason_of(error)}."
-            raise Refused(502, "api_error", message, "network_error") from error
+            raise Silent(provider, reason_of(error), message, "network_error") from error
         finally:
             # Also when the agent has left: what was answered until then is paid.
             await self._account(request, reader, credential, exchange)
 
     async def _account(
-        self, request: "_Request", reader: UsageReader | None, credential: Credential | None, exchange: Exchange
+        self, request: Request, reader: UsageReader | None, credential: Credential | None, exchange: Exchange
     ) -> None:
         if reader is None:
             return
@@ -259,16 +278,5 @@ class GatewayApplication:
         return credential
 
 
-class _Request(Struct, frozen=True):
-    """A checked request on its way to the provider; `model` is the one that the agent asked for.
-
-    `unsaid` is what counts if it is broken off before the provider has said what it used.
-    """
-
-    endpoint: ModelEndpoint
-    provider: Provider
-    url: str
-    payload: bytes
-    headers: dict[str, str]
-    model: str
-    unsaid: Usage | None
+def _passed(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    return {name.decode(): value.decode("latin-1") for name, value in headers if name in _REQUEST_HEADERS}

@@ -6,11 +6,12 @@ from typing import Literal
 from msgspec import Struct
 
 from parachute.base.errors import Conflict, InvalidInput
-from parachute.base.files import atomic_write, locked
+from parachute.base.files import locked
 from parachute.config.declared.file import load as load_declaration
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
 from parachute.config.settings.store import check_free, check_value, load, set_value, unset_value
+from parachute.llm.gateway.credential_file import entry, save
 from parachute.llm.gateway.credentials import CredentialSource
 from parachute.llm.gateway.models import ANTHROPIC_ONLY, ANTHROPIC_SECRET, SUBSCRIPTION_TOKEN, CredentialKind
 from parachute.llm.gateway.providers import check_address
@@ -33,7 +34,7 @@ def write_choice(home: Home, choice: ProviderChoice, source: CredentialSource) -
     A secret is written with the server that it was entered for, so that no other gets it, wherever this is cut off and
     whoever reads it meanwhile. Errors: InvalidInput, Conflict with `source`, Declared; then nothing has changed.
     """
-    credential = _credential(choice)
+    credential = checked_secret(choice)
     with locked(home.credentials):
         _check(home, choice, source)
         _write(home, choice, credential, source)
@@ -43,7 +44,7 @@ def write_choice(home: Home, choice: ProviderChoice, source: CredentialSource) -
 def forget_choice(home: Home) -> Settings:
     """Take back what `write_choice` wrote, and return the settings without it; waits for the disk. Error: OSError."""
     with locked(home.credentials):
-        home.credentials.unlink(missing_ok=True)
+        save(home, {})
         settings = load(home)
         names = ["base_url", "provider"] + (["model"] if settings.provider == "compatible" else [])
         for name in names:
@@ -106,7 +107,18 @@ def _check_anthropic(choice: ProviderChoice, source: CredentialSource) -> None:
 
 
 def _check_compatible(choice: ProviderChoice, source: CredentialSource) -> None:
-    base_url = choice.base_url
+    base_url = checked_server(choice.base_url)
+    given = source.started_with
+    if choice.secret is None and given is not None and not given.secret.startswith(ANTHROPIC_SECRET):
+        raise Conflict(
+            f"secret: {given.source}, which this computer was started with, would go to {base_url}.",
+            "Enter the secret of that server, or any word if it asks for none.",
+            key="credential_given",
+        )
+
+
+def checked_server(base_url: str | None) -> str:
+    """The address of a server; error: InvalidInput for what is none."""
     if not base_url:
         raise InvalidInput(
             "base_url: the address of the server is needed, such as http://192.168.1.5:11434.", key="base_url_missing"
@@ -116,13 +128,7 @@ def _check_compatible(choice: ProviderChoice, source: CredentialSource) -> None:
             "base_url: letters, digits and signs are allowed, without a name or password in it.", key="base_url_invalid"
         )
     check_address(base_url)
-    given = source.started_with
-    if choice.secret is None and given is not None and not given.secret.startswith(ANTHROPIC_SECRET):
-        raise Conflict(
-            f"secret: {given.source}, which this computer was started with, would go to {base_url}.",
-            "Enter the secret of that server, or any word if it asks for none.",
-            key="credential_given",
-        )
+    return base_url
 
 
 def _check_free(home: Home, name: str, value: str | None) -> None:
@@ -144,7 +150,7 @@ def _is_declared_so(name: str, value: str | None) -> bool:
     return value is not None and load_declaration().settings.get(name) == value
 
 
-def _credential(choice: ProviderChoice) -> tuple[CredentialKind, str] | None:
+def checked_secret(choice: ProviderChoice) -> tuple[CredentialKind, str] | None:
     """The secret with its kind; error: InvalidInput for what cannot be one."""
     if choice.secret is None:
         return None
@@ -176,10 +182,8 @@ def _replace_credential(
         _write_credential(home, credential, base_url)
     elif (stored := source.stored) and stored.server != base_url and not stored.secret.startswith(ANTHROPIC_SECRET):
         # What was entered for another server must not go to this one; Anthropic's own is kept, and never sent there.
-        home.credentials.unlink(missing_ok=True)
+        save(home, {})
 
 
 def _write_credential(home: Home, credential: tuple[CredentialKind, str], server: str) -> None:
-    kind, secret = credential
-    name = "oauth_token" if kind is CredentialKind.OAUTH else "api_key"
-    atomic_write(home.credentials, json.dumps({name: secret, "for": server}) + "\n", 0o600)
+    save(home, entry(credential, server))

@@ -54,19 +54,26 @@ class CredentialSource:
             return stored
         return None if other_server else _from_file(self.login_file, renewable=True)
 
+    def of(self, called: str) -> Credential | None:
+        """The credential that was entered for a provider with a name, which no other gets; error: ParachuteError."""
+        return _from_file(self._home.credentials, called=called)
+
     @property
     def login_file(self) -> Path:
         """The file of `claude login`."""
         return self._claude_folder / ".credentials.json"
 
 
-def _from_file(path: Path, *, renewable: bool = False) -> Credential | None:
-    """A credential from a file of ours (`{"api_key"}` or `{"oauth_token"}`, with `"for"`, the only server that gets it) or of
-    the CLI (`{"claudeAiOauth": {…}}`), which is `renewable` where the CLI keeps it: a copy that is refreshed ends the other."""
+def _from_file(path: Path, *, renewable: bool = False, called: str | None = None) -> Credential | None:
+    """A credential from a file of ours (`{"api_key"}` or `{"oauth_token"}`, with `"for"`, the only server that gets it, the
+    same below `"providers"` for one that is `called` so) or of the CLI (`{"claudeAiOauth": {…}}`), which is `renewable` where
+    the CLI keeps it: a copy that is refreshed ends the other."""
     try:
         value: Any = json.loads(read_regular(path, _LIMIT))
         if not isinstance(value, dict):
             raise ValueError("expected an object")
+        if called is not None:
+            value = value.get("providers", {}).get(called, {})
         for name, kind in (("api_key", CredentialKind.API_KEY), ("oauth_token", CredentialKind.OAUTH)):
             if name in value:
                 return Credential(kind, _secret(value, name), str(path), server=_server(value))
@@ -85,7 +92,7 @@ def _from_file(path: Path, *, renewable: bool = False) -> Credential | None:
         )
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except (OSError, ValueError, RecursionError, ParachuteError) as error:
+    except (OSError, ValueError, AttributeError, RecursionError, ParachuteError) as error:
         # Not the text of the error where it may quote the file.
         reason = "it is not JSON" if isinstance(error, json.JSONDecodeError | UnicodeDecodeError) else str(error)
         raise ParachuteError(

@@ -5,12 +5,12 @@ import hmac
 import secrets
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec import Struct, field
 
 from parachute.llm.gateway.limits import COMPUTER, QUESTIONS_ASKED
-from parachute.llm.gateway.models import QUESTIONS, CredentialKind, Problem, Usage
+from parachute.llm.gateway.models import QUESTIONS, CredentialKind, Problem, Provider, Usage
 from parachute.web.http.unix_server import UnixListener
 
 SOCKET_NAME = "model.sock"
@@ -28,6 +28,17 @@ _PLACEHOLDERS = {
 
 Searched = Callable[[str], Awaitable[None]]
 """Is told for which session the web is about to be searched, and is waited for."""
+
+
+Say = Callable[[str, str], None]
+"""Is told a title and a sentence for whoever reads the conversation."""
+
+
+class Silence(Protocol):
+    """A provider that does not answer, and the reason as a part of a sentence."""
+
+    provider: Provider
+    reason: str
 
 
 class ModelEndpoint(Struct):
@@ -52,6 +63,16 @@ class ModelEndpoint(Struct):
     counts_for: str = COMPUTER
     is_online: bool = True
     """False where the agent has no network: then nobody searches the web for it either."""
+    wanted: str | None = None
+    """The model that was chosen for the session, such as `home/qwen3`: whichever model its agent names, this one's provider is asked."""
+    stays: bool = False
+    """True where only models at home may be asked."""
+    silent: set[str] = field(default_factory=set)
+    """Providers that did not answer in this turn."""
+    left_out: dict[tuple[Any, ...], frozenset[str]] = field(default_factory=dict)
+    """Tools that a model with a small window is not told of."""
+    say: Say | None = None
+    """Tells whoever reads the conversation, with a title and a sentence."""
     closed: bool = False
     paused: bool = False
 
@@ -81,6 +102,13 @@ class ModelEndpoint(Struct):
     def accepts(self, token: str) -> bool:
         """True if a request has this endpoint's token."""
         return hmac.compare_digest(token.encode(), self.token.encode())
+
+    def say_instead(self, provider: Provider, reason: "Silence") -> None:
+        """Tell that a provider answers in place of another one."""
+        if self.say is not None:
+            model = f"{provider.called}/{provider.model or provider.asked}"
+            sentence = f"{reason.provider.called} does not answer ({reason.reason}), so {model} answers in its place."
+            self.say("Another model answers", sentence)
 
     def environment(self) -> dict[str, str]:
         """The variables by which the agent's process reaches the model; the socket's own path differs inside a sandbox."""

@@ -12,11 +12,11 @@ from parachute.llm.gateway.models import Usage
 
 
 class Refused(Exception):
-    """The request is not passed on; the agent gets `status` and `kind`, the app the problem's code."""
+    """The request is not passed on; the agent gets `status` and `kind`, the app the problem's code, and its key if it has one."""
 
-    def __init__(self, status: int, kind: str, message: str, code: str | None = None) -> None:
+    def __init__(self, status: int, kind: str, message: str, code: str | None = None, key: str = "") -> None:
         super().__init__(message)
-        self.status, self.kind, self.message, self.code = status, kind, message, code
+        self.status, self.kind, self.message, self.code, self.key = status, kind, message, code, key
 
 
 class Exchange:

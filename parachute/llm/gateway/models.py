@@ -7,6 +7,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from parachute.base.clock import SYSTEM, Clock
+from parachute.config.settings.groups.providers import MAIN
 
 ANTHROPIC_SECRET = "sk-ant-"  # noqa: S105 - how they all begin
 
@@ -75,6 +76,14 @@ class Provider(Struct, frozen=True):
     chosen_because: str = ""
     takes_login: bool = False
     """True if the credential of `claude login` may go there: to Anthropic, or where the owner says that Anthropic is."""
+    called: str = MAIN
+    """Its name in `providers`."""
+    at_home: bool = False
+    """True if nothing that it is sent leaves the owner's own machines."""
+    allowed_models: tuple[str, ...] | None = None
+    """Patterns of the models that may be asked for, None where those of the settings hold."""
+    asked: str | None = None
+    """The model that was chosen of it, if any; `model` goes before it."""
 
     def wants_agent(self, credential: Credential | None) -> bool:
         """True if only the agent's program may ask with this credential, which is a subscription's."""
@@ -88,23 +97,34 @@ class Provider(Struct, frozen=True):
         return self.name == "offline"
 
     @property
+    def prefix(self) -> str:
+        """Return the beginning of the names of its models: nothing for the first provider."""
+        return "" if self.called == MAIN else f"{self.called}/"
+
+    @property
     def other_server(self) -> str | None:
         """Its address, None if it counts as Anthropic's: what a credential for it is looked up by."""
         return None if self.takes_login else self.base_url
 
 
 class Payer(StrEnum):
-    """Payer of a request: an API key in dollars, a subscription, of which tokens are counted, or nobody."""
+    """Payer of a request: an API key in dollars, a subscription, of which tokens are counted, nobody at home, or nobody knows."""
 
     KEY = "key"
     SUBSCRIPTION = "subscription"
     NOBODY = "nobody"
+    UNKNOWN = "unknown"
+
+    @property
+    def is_limited(self) -> bool:
+        """Return True if what it pays counts towards a limit."""
+        return self in (Payer.KEY, Payer.SUBSCRIPTION)
 
 
 def payer_of(provider: Provider, credential: Credential | None) -> Payer:
-    """Return who pays for requests to a provider with a credential; only Anthropic counts."""
+    """Return who pays for requests to a provider with a credential; of others than Anthropic no price is known."""
     if provider.name != "anthropic":
-        return Payer.NOBODY
+        return Payer.NOBODY if provider.at_home else Payer.UNKNOWN
     return Payer.SUBSCRIPTION if credential is not None and credential.is_subscription else Payer.KEY
 
 
@@ -122,6 +142,8 @@ class Usage:
     """Web searches; what they cost is in `dollars`."""
     subscription_tokens: int = 0
     """Tokens that count against a subscription: all but what was read from the cache."""
+    unpriced: int = 0
+    """Requests to a provider whose price is not known; nothing of them is in `dollars`."""
 
     def add(self, other: "Usage") -> None:
         """Add another usage to this one."""
@@ -133,6 +155,7 @@ class Usage:
         self.dollars += other.dollars
         self.searches += other.searches
         self.subscription_tokens += other.subscription_tokens
+        self.unpriced += other.unpriced
 
 
 def used_in(usage: Usage) -> dict[str, Any]:

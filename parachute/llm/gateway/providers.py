@@ -1,8 +1,13 @@
-"""Choice of the provider, and its reason."""
+"""Choice of the provider, and its reason: the first one, and those with a name."""
 
+from collections.abc import Iterator
+from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from parachute.base.errors import ParachuteError
+from msgspec.structs import replace
+
+from parachute.base.errors import InvalidInput, NotAllowed, ParachuteError
+from parachute.config.settings.groups.providers import MAIN
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
 from parachute.llm.gateway.credentials import CredentialSource
@@ -13,8 +18,106 @@ ANTHROPIC = "https://api.anthropic.com"
 OFFLINE_MODEL = "offline"
 
 
+_NAMES_AT_HOME = (".local", ".home.arpa", ".localhost")
+
+
+def resolve(
+    settings: Settings, credentials: CredentialSource, home: Home, wanted: str | None = None, *, stays: bool = False
+) -> Provider:
+    """Return the provider of a model such as `sonnet` or `home/qwen3`, of the default one without; with `stays` one at home.
+
+    Errors: InvalidInput for a provider that there is not, NotAllowed where none is at home, and those of `choose`.
+    """
+    default = settings.model if (settings.model or "").partition("/")[0] in settings.providers else None
+    called, model = _split(settings, wanted or default)
+    found = _named(settings, home, called, model) if called != MAIN else None
+    if found is None:
+        found = choose(settings, credentials, home)
+        if model and "/" in model and wanted == model and is_anthropic(found.base_url):
+            # Its provider may have been one at home, and what is said there goes nowhere else.
+            raise _unknown(model)
+        own = None if default else settings.model
+        found = replace(found, asked=model or own)
+    if not stays or found.at_home:
+        return found
+    if not wanted:
+        for other in every(settings, credentials, home):
+            if other.at_home:
+                return other
+    raise NotAllowed(
+        f"This conversation stays at home, and {wanted or found.called} is not a model there.",
+        "Choose a model at home: `parachute models list` shows where each one is.",
+        key="only_at_home",
+    )
+
+
+def every(settings: Settings, credentials: CredentialSource, home: Home) -> Iterator[Provider]:
+    """Yield the first provider and those with a name, each with its own model; one that is set wrongly is left out."""
+    try:
+        main = choose(settings, credentials, home)
+        yield replace(main, asked=None if "/" in (settings.model or "") else settings.model)
+    except ParachuteError:
+        pass  # its own requests say so
+    for called in settings.providers:
+        yield _named(settings, home, called, None)
+
+
+def is_at_home(base_url: str) -> bool:
+    """Return True for an address of this machine, or of one beside it; a name tells only by its end."""
+    host = (urlsplit(base_url).hostname or "").rstrip(".")
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return host == "localhost" or host.endswith(_NAMES_AT_HOME)
+    return address.is_loopback or address.is_private
+
+
+def _split(settings: Settings, wanted: str | None) -> tuple[str, str | None]:
+    """Return the name of the provider that a model belongs to, and its name there."""
+    if not wanted:
+        return MAIN, None
+    called, slash, model = wanted.partition("/")
+    if slash and (called == MAIN or called in settings.providers):
+        return called, model or None
+    if slash and settings.providers:
+        raise _unknown(wanted)
+    return MAIN, wanted
+
+
+def _unknown(wanted: str) -> InvalidInput:
+    return InvalidInput(
+        f"There is no provider {wanted.partition('/')[0][:60]!r}, to which the model {wanted[:100]} would belong.",
+        f"`parachute models list` shows every model; {MAIN}/{wanted[:100]} is one of the first provider.",
+        key="unknown_provider",
+    )
+
+
+def _named(settings: Settings, home: Home, called: str, model: str | None) -> Provider:
+    said = settings.providers[called]
+    because = f"`providers.{called}` is set"
+    allowed = tuple(said.allowed_models)
+    if said.kind == "offline":
+        return replace(_offline(home, because), called=called)
+    if said.kind == "anthropic":
+        found = _anthropic(None, because)
+        return replace(found, called=called, asked=model or said.model, allowed_models=allowed)
+    assert said.base_url
+    at_home = is_at_home(said.base_url) if said.at_home is None else said.at_home
+    chosen = model or said.model
+    return Provider(
+        "compatible",
+        said.base_url,
+        model=chosen,
+        chosen_because=because,
+        called=called,
+        at_home=at_home,
+        allowed_models=allowed,
+        asked=chosen,
+    )
+
+
 def choose(settings: Settings, credentials: CredentialSource, home: Home) -> Provider:
-    """The provider in force; error: ParachuteError if the settings contradict each other.
+    """The first provider; error: ParachuteError if the settings contradict each other.
 
     A lost network or an expired credential changes nothing here: falling back silently would answer with another mind.
     """
@@ -71,10 +174,16 @@ def _anthropic(base_url: str | None, because: str) -> Provider:
 
 
 def _compatible(settings: Settings, base_url: str, because: str) -> Provider:
-    return Provider("compatible", base_url, model=settings.model, chosen_because=because)
+    model = None if (settings.model or "").partition("/")[0] in settings.providers else settings.model
+    return Provider("compatible", base_url, model=model, chosen_because=because, at_home=is_at_home(base_url))
 
 
 def _offline(home: Home, because: str) -> Provider:
     return Provider(
-        "offline", "http://model.local", socket=str(model_socket(home)), model=OFFLINE_MODEL, chosen_because=because
+        "offline",
+        "http://model.local",
+        socket=str(model_socket(home)),
+        model=OFFLINE_MODEL,
+        chosen_because=because,
+        at_home=True,
     )

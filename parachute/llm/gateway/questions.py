@@ -53,13 +53,17 @@ class Answer(Struct, frozen=True):
 
 
 class Asked(Struct, frozen=True):
-    """A question with its system prompt, the model, and who asks (kind, name); an answer of more than `max_tokens` is cut."""
+    """A question with its system prompt, the model, and who asks (kind, name); an answer of more than `max_tokens` is cut.
+
+    `wanted` is the model as it was chosen, with the name of its provider.
+    """
 
     prompt: str
     system: str
     max_tokens: int
     model: str
     asked_by: tuple[str, str]
+    wanted: str | None = None
 
 
 class Asker(Protocol):
@@ -84,15 +88,23 @@ class Questions:
         self._slots = asyncio.Semaphore(_AT_ONCE)
         self._named: dict[tuple[str, str], str] = {}
 
-    async def ask(self, prompt: str, system: str | None, max_tokens: int, *, source: tuple[str, str]) -> Answer:
-        """The answer to one question; `source` (kind, name) is who asks, for the audit.
+    async def ask(
+        self,
+        prompt: str,
+        system: str | None,
+        max_tokens: int,
+        *,
+        source: tuple[str, str],
+        wanted: str | None = None,
+    ) -> Answer:
+        """The answer to one question; `source` (kind, name) is who asks, for the audit, `wanted` a model that was chosen.
 
         Errors: NotAnswered, InvalidInput where no model is set or allowed, Unavailable where models cannot be listed, Stopped.
         """
         async with self._slots:
-            provider = self._gateway.upstream.provider
+            provider = self._gateway.upstream.chosen(wanted)
             model = await self._model(provider)
-            question = Asked(prompt, system or "", max_tokens, model, source)
+            question = Asked(prompt, system or "", max_tokens, model, source, wanted)
             wants_agent = provider.wants_agent(self._gateway.upstream.credential(provider))
             asking = self._agent.ask(question) if self._agent and wants_agent else self._ask(question, provider)
             try:
@@ -127,6 +139,7 @@ class Questions:
         if question.system:
             body["system"] = question.system
         endpoint = ModelEndpoint(QUESTIONS, Path(), CredentialKind.API_KEY, token="", asked_by=question.asked_by)
+        endpoint.wanted = question.wanted
         try:
             raw = await self._gateway.application.ask(endpoint, body)
         except Refused as refusal:
@@ -136,7 +149,7 @@ class Questions:
         return _answer(raw, question.model, provider, payer)
 
     async def _model(self, provider: Provider) -> str:
-        wanted = (provider.model or self._gateway.upstream.default_model or "").partition("[")[0]
+        wanted = (provider.model or provider.asked or "").partition("[")[0]
         # A word such as `sonnet` is what the agent's program understands; the service wants the whole name.
         if provider.is_offline or (wanted and (wanted not in _FAMILIES or provider.name != "anthropic")):
             return wanted
@@ -146,15 +159,15 @@ class Questions:
                 "`parachute config set model NAME` sets one.",
                 key="no_model",
             )
-        known = (provider.base_url, wanted)
+        known = (provider.called, wanted)
         if known not in self._named:
-            listed = await self._gateway.upstream.models(show_all=True)
+            listed = await self._gateway.upstream.models_of(provider, show_all=True)
             families = (wanted,) if wanted else _FAMILIES
             fitting = [
                 entry.id
                 for family in families
                 for entry in listed
-                if entry.family == family and self._gateway.upstream.allows_model(entry.id)
+                if entry.family == family and self._gateway.upstream.allows_model(entry.id, provider)
             ]
             if not fitting:
                 raise InvalidInput(

@@ -34,19 +34,44 @@ class ProviderStatus(Answer, frozen=True):
 
 
 class ChosenProvider(ProviderStatus, frozen=True):
-    """The provider that was chosen; `window` is the number of tokens that the model of a server of one's own takes."""
+    """The provider in force after a choice, and what the chosen server showed: `window` are the tokens that its model takes.
+
+    `tools`, `streams` and `counts` say whether it takes tools, streams answers and counts tokens; null is unknown.
+    """
 
     window: int | None
+    tools: bool | None = None
+    streams: bool | None = None
+    counts: bool | None = None
+
+
+class ProviderModels(Answer, frozen=True):
+    """A provider and its models; `problem` is why it gave no list, the rest what it showed at `asked_at`, null for unknown."""
+
+    name: str
+    kind: ProviderName
+    address: str | None
+    model: str | None
+    at_home: bool
+    has_credential: bool
+    models: list[str]
+    problem: str | None
+    window: int | None
+    tools: bool | None
+    streams: bool | None
+    counts: bool | None
+    asked_at: str | None
 
 
 class ListedModel(Answer, frozen=True):
-    """A model that a provider offers; `is_latest` is the newest of its family."""
+    """A model that a provider offers; `is_latest` is the newest of its family, `at_home` whether its provider is at home."""
 
     id: str
     display_name: str
     created_at: str
     family: str
     is_latest: bool
+    at_home: bool = False
 
 
 class Window(Answer, frozen=True):

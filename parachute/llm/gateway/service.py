@@ -16,6 +16,7 @@ from parachute.llm.gateway.daily_limits import DailyLimits
 from parachute.llm.gateway.endpoint import SOCKET_NAME, ModelEndpoint, Searched, new_token
 from parachute.llm.gateway.limits import SpendingLimits
 from parachute.llm.gateway.login import Login
+from parachute.llm.gateway.model_list import ModelList
 from parachute.llm.gateway.models import Credential, CredentialKind, Payer, Problem, Usage, payer_of
 from parachute.llm.gateway.providers import is_anthropic
 from parachute.llm.gateway.reports import ProviderStatus, ShownCredential, Subscription, Windows
@@ -45,6 +46,7 @@ class Gateway:
     ) -> None:
         self.kill_switch = KillSwitch(home.root)
         self.upstream = Upstream(home, settings, credentials, self.kill_switch, login, clock)
+        self.models = ModelList(self.upstream)
         self.audit = audit
         self.limits = limits
         self.spending = Spending(DailyLimits(home, settings), usage, limits)
@@ -61,18 +63,24 @@ class Gateway:
         searched: Searched | None = None,
         asked_by: tuple[str, str] | None = None,
         most_tokens: int | None = None,
+        wanted: str | None = None,
+        stays: bool = False,
     ) -> ModelEndpoint:
-        """The endpoint of a session, opened if it is not yet; its folder is what a sandbox mounts. Errors: Stopped, OSError.
+        """The endpoint of a session, opened if it is not yet; its folder is what a sandbox mounts.
 
-        Without `searched` the provider may not search the web for it.
+        Without `searched` the provider may not search the web for it. `wanted` is the model that was chosen, and with `stays`
+        nothing goes to one elsewhere. Errors: Stopped, OSError, those of `Upstream.chosen`.
         """
         self.kill_switch.check()
+        provider = self.upstream.chosen(wanted, stays=stays)
         if endpoint := self._endpoints.get(session):
+            endpoint.wanted, endpoint.stays = wanted, stays
             return endpoint
-        credential = self.upstream.credential(self.upstream.provider)
+        credential = self.upstream.credential(provider)
         kind = credential.kind if credential else CredentialKind.API_KEY
         folder = private_folder(self._home.run / "sandbox" / session / "box")
         endpoint = ModelEndpoint(session, folder, kind, new_token(kind), searched, asked_by, most_tokens)
+        endpoint.wanted, endpoint.stays = wanted, stays
         self._endpoints[session] = endpoint
         try:
             # The agent inside the sandbox has another user id on some engines; the folder above is 0700.
@@ -101,6 +109,7 @@ class Gateway:
         """Let a session ask the model: a turn of it begins."""
         if endpoint := self._endpoints.get(session):
             endpoint.paused = False
+            endpoint.silent.clear()
 
     def pause(self, session: str) -> None:
         """Refuse what a session asks from now on, and break off what it asks: what it left running pays for nothing."""

@@ -45,7 +45,7 @@ class Spending:
         It waits while others have reserved so much that together they could go over the limit. One alone may do that, by no
         more than its own price: otherwise a small limit would allow nothing.
         """
-        if payer is Payer.NOBODY:
+        if not payer.is_limited:
             yield
             return
         price = dollars(model, most) if payer is Payer.KEY else float(subscription_tokens(most))
@@ -186,3 +186,4 @@ def charge(model: str, usage: Usage, payer: Payer) -> None:
     """Write into a usage what it costs, and whom."""
     usage.dollars = dollars(model, usage) if payer is Payer.KEY else 0.0
     usage.subscription_tokens = subscription_tokens(usage) if payer is Payer.SUBSCRIPTION else 0
+    usage.unpriced = usage.requests if payer is Payer.UNKNOWN else 0

@@ -10,7 +10,8 @@ from parachute.llm.gateway.models import Usage
 
 _COLUMNS = "requests, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, dollars"
 Grouping = Literal["day", "subject", "session", "model"]
-_SUMS = (*_COLUMNS.split(", "), "subscription_tokens")
+_OLDER_SUMS = (*_COLUMNS.split(", "), "subscription_tokens")
+_SUMS = (*_OLDER_SUMS, "unpriced")
 
 
 def create_usage(connection: sqlite3.Connection) -> None:
@@ -41,12 +42,17 @@ def add_subjects(connection: sqlite3.Connection) -> None:
             PRIMARY KEY (day, session, model, subject)) STRICT, WITHOUT ROWID"""
     )
     connection.execute(
-        f"INSERT INTO usage_by_subject SELECT day, session, model, '', {', '.join(_SUMS)} FROM usage"  # noqa: S608 - the columns are a constant of this file
+        f"INSERT INTO usage_by_subject SELECT day, session, model, '', {', '.join(_OLDER_SUMS)} FROM usage"  # noqa: S608 - the columns are a constant of this file
     )
     connection.execute("DROP TABLE usage")
     connection.execute("ALTER TABLE usage_by_subject RENAME TO usage")
     connection.execute("CREATE INDEX usage_by_session ON usage (session)")
     connection.execute("CREATE INDEX usage_by_day_of_subject ON usage (subject, day)")
+
+
+def add_unpriced(connection: sqlite3.Connection) -> None:
+    """Add the requests to providers without a known price; they were not told apart before."""
+    connection.execute("ALTER TABLE usage ADD COLUMN unpriced INTEGER NOT NULL DEFAULT 0")
 
 
 class UsageStore:
@@ -63,14 +69,15 @@ class UsageStore:
     async def add(self, session: str, model: str, subject: str, usage: Usage) -> None:
         """Count one request towards today."""
         await self._database.write(
-            f"""INSERT INTO usage (day, session, model, subject, {_COLUMNS}, subscription_tokens)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            f"""INSERT INTO usage (day, session, model, subject, {", ".join(_SUMS)})
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT DO UPDATE SET requests = requests + excluded.requests,
             input_tokens = input_tokens + excluded.input_tokens, output_tokens = output_tokens + excluded.output_tokens,
             cache_read_tokens = cache_read_tokens + excluded.cache_read_tokens,
             cache_write_tokens = cache_write_tokens + excluded.cache_write_tokens,
             dollars = dollars + excluded.dollars,
-            subscription_tokens = subscription_tokens + excluded.subscription_tokens""",  # noqa: S608 - the columns are a constant of this file
+            subscription_tokens = subscription_tokens + excluded.subscription_tokens,
+            unpriced = unpriced + excluded.unpriced""",  # noqa: S608 - the columns are a constant of this file
             (
                 self.today(),
                 session,
@@ -83,6 +90,7 @@ class UsageStore:
                 usage.cache_write_tokens,
                 usage.dollars,
                 usage.subscription_tokens,
+                usage.unpriced,
             ),
         )
 

@@ -1,5 +1,6 @@
 """The provider that is asked: its address, its credential, its connections and what it says of the account."""
 
+import asyncio
 import contextlib
 import fnmatch
 import socket
@@ -8,15 +9,21 @@ from typing import Any
 
 from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import ParachuteError, Unavailable
+from parachute.config.settings.groups.providers import MAIN
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
-from parachute.llm.gateway import account, providers, window
+from parachute.llm.gateway import account, providers
 from parachute.llm.gateway.credentials import CredentialSource
+from parachute.llm.gateway.known_servers import KnownServers
 from parachute.llm.gateway.login import Login
-from parachute.llm.gateway.models import ANTHROPIC_SECRET, Credential, CredentialKind, Provider
+from parachute.llm.gateway.models import ANTHROPIC_ONLY, ANTHROPIC_SECRET, Credential, CredentialKind, Provider
+from parachute.llm.gateway.probe import ServerFacts, probe
 from parachute.llm.gateway.reports import ListedModel, Windows
 from parachute.security.kill_switch.switch import KillSwitch
 from parachute.supervisor import control
+
+TAKEN_OVER = ("provider", "base_url", "model", "providers", "fallback", "fallback_leaves_home")
+"""Settings that hold at once."""
 
 
 class Upstream:
@@ -34,6 +41,7 @@ class Upstream:
         self.credentials = credentials
         self.clock = clock
         self.login = login
+        self.servers = KnownServers(home)
         self._home = home
         self._settings = settings
         self._kill_switch = kill_switch
@@ -41,28 +49,69 @@ class Upstream:
 
     @property
     def provider(self) -> Provider:
-        """The provider in force now."""
-        return providers.choose(self._settings, self.credentials, self._home)
+        """The provider in force now, for whoever chooses none."""
+        return self.chosen(None)
+
+    def chosen(self, wanted: str | None, *, stays: bool = False) -> Provider:
+        """Return the provider of a model, one at home with `stays`; errors: those of `providers.resolve`."""
+        return providers.resolve(self._settings, self.credentials, self._home, wanted, stays=stays)
+
+    def called(self, name: str) -> Provider:
+        """Return the provider with a name; errors: those of `providers.resolve`."""
+        return self.chosen(f"{name}/")
+
+    @property
+    def fallback(self) -> list[str]:
+        """Names of the providers that answer in place of others, in order."""
+        return list(self._settings.fallback)
+
+    def every(self) -> list[Provider]:
+        """Return the first provider and those with a name."""
+        return list(providers.every(self._settings, self.credentials, self._home))
+
+    def instead_of(self, chosen: Provider, *, stays: bool) -> list[Provider]:
+        """Return the providers that may answer in place of one, in order: each names a model of its own."""
+        if not self._settings.fallback:
+            return []
+        leaves = not stays and (not chosen.at_home or self._settings.fallback_leaves_home)
+        known = {each.called: each for each in self.every()}
+        others = (known.get(name) for name in self._settings.fallback if name != chosen.called)
+        return [each for each in others if each and (each.model or each.asked) and (leaves or each.at_home)]
 
     @property
     def default_model(self) -> str | None:
         """The model that the settings name for whoever names none."""
         return self._settings.model
 
-    def allows_model(self, model: str) -> bool:
-        """True if the settings let agents use a model."""
-        return any(fnmatch.fnmatchcase(model, pattern) for pattern in self._settings.allowed_models)
+    def allows_model(self, model: str, provider: Provider | None = None) -> bool:
+        """True if the settings let agents use a model, of a provider with a name its own ones."""
+        patterns = self._settings.allowed_models
+        if provider is not None and provider.allowed_models is not None:
+            patterns = list(provider.allowed_models)
+        return any(fnmatch.fnmatchcase(model, pattern) for pattern in patterns)
 
     def credential(self, provider: Provider) -> Credential | None:
         """The credential that goes to a provider, looked up anew; another server than Anthropic's gets none of its secrets."""
         if provider.is_offline:
             return None
+        if provider.called != MAIN:
+            return self._credential_of(provider)
         found = self.credentials.find(provider.other_server)
         # By the provider that is asked, not by the settings: they may have changed since it was chosen.
         foreign = provider.name == "compatible" and provider.base_url != self.credentials.base_url
         if found is not None and foreign and found.secret.startswith(ANTHROPIC_SECRET):
             return None
         return found and self.login.current(found)
+
+    def _credential_of(self, provider: Provider) -> Credential | None:
+        """The credential of a provider with a name; Anthropic also gets what is its own anyway."""
+        own = self.credentials.of(provider.called)
+        if provider.name != "anthropic":
+            return own if own is not None and own.server == provider.base_url else None
+        found = own if own is not None and own.server == ANTHROPIC_ONLY else self.credentials.find()
+        if found is None or not (found.renewable or found.secret.startswith(ANTHROPIC_SECRET)):
+            return None
+        return self.login.current(found)
 
     async def fresh_credential(self, provider: Provider, refused: Credential | None = None) -> Credential | None:
         """The credential that goes to a provider, refreshed if it ends soon or was `refused`; errors: SignInAgain, Unavailable."""
@@ -74,23 +123,27 @@ class Upstream:
 
     def take_over(self, settings: Settings) -> None:
         """Let a provider hold that was chosen while the computer runs, also for whoever else has these settings."""
-        for name in ("provider", "base_url", "model"):
+        for name in TAKEN_OVER:
             setattr(self._settings, name, getattr(settings, name))
 
     async def models(self, show_all: bool) -> list[ListedModel]:
-        """The models that the provider offers; error: Unavailable if it does not answer."""
-        provider = self.provider
+        """The models that the default provider offers; error: Unavailable if it does not answer."""
+        return await self.models_of(self.provider, show_all)
+
+    async def models_of(self, provider: Provider, show_all: bool) -> list[ListedModel]:
+        """The models that a provider offers; error: Unavailable if it does not answer."""
         credential = await self.fresh_credential(provider)
         with _provider_errors(provider):
             return await account.models(await self.client(provider), provider, credential, show_all)
 
-    async def window(self) -> int | None:
-        """The tokens that the model of a server of one's own takes, None if that does not say."""
-        with contextlib.suppress(ParachuteError):  # while all agents are stopped nobody is asked
-            provider = self.provider
-            if provider.name == "compatible":
-                headers = account.headers(self.credential(provider))
-                return await window.ask(await self.client(provider), provider.base_url, headers)
+    async def ask_abilities(self, provider: Provider) -> ServerFacts | None:
+        """Ask a server of one's own what it has, and keep that; None for another provider, and while all agents are stopped."""
+        if provider.name != "compatible":
+            return None
+        with contextlib.suppress(ParachuteError):
+            facts = await probe(await self.client(provider), provider, self.credential(provider), self.clock)
+            await asyncio.to_thread(self.servers.put, provider, facts)
+            return facts
         return None
 
     async def subscription(self) -> Windows:

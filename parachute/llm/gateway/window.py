@@ -40,23 +40,9 @@ def problem_of(size: int) -> tuple[str, str] | None:
     )
 
 
-async def ask(client: Any, address: str, headers: dict[str, str]) -> int | None:
-    """The window that a server tells, as llama.cpp (`/props`) and vLLM (`/v1/models`) do; None if it does not say."""
-    import httpx2
-
-    for path in ("/props", "/v1/models"):
-        try:
-            response = await client.get(f"{address.rstrip('/')}{path}", headers=headers, timeout=5)
-            document = response.json() if response.status_code == 200 else None
-        except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, RecursionError):
-            continue
-        if not isinstance(document, dict):
-            continue
-        entries = document.get("data")
-        for found in (document.get("default_generation_settings"), *(entries if isinstance(entries, list) else ())[:1]):
-            if isinstance(found, dict) and (size := _size_of(found) or _size_of(found.get("meta"))) is not None:
-                return size
-    return None
+def said_in(found: Any) -> int | None:
+    """Return the window in an entry of llama.cpp (`/props`) or vLLM (`/v1/models`), None if it does not say."""
+    return _size_of(found) or _size_of(found.get("meta")) if isinstance(found, dict) else None
 
 
 def _size_of(found: Any) -> int | None:

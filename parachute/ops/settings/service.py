@@ -7,18 +7,19 @@ from typing import Any
 
 from parachute.base.errors import InvalidInput
 from parachute.base.redaction import REMOVED, redacted
-from parachute.config.settings.expectations import Kind, expected, field_of, kind_of, takes_nothing
+from parachute.config.settings.expectations import Kind, expected, field_of, holds_groups, kind_of, takes_nothing
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
 from parachute.config.settings.rows import READ_EACH_TIME, SettingRow, all_rows, check_here, check_name, inside, one_row
 from parachute.config.settings.store import check_value, set_value, unset_value
 from parachute.config.settings.topics import TOPICS, topic_of, unit_of
 from parachute.llm.gateway.service import Gateway
+from parachute.llm.gateway.upstream import TAKEN_OVER
 from parachute.ops.settings.models import Restart, Setting, Source, caution_of
 
 _SOURCES: tuple[Source, ...] = ("default", "file", "declared")
 
-_MODEL = frozenset({"provider", "base_url", "model"})
+_MODEL = frozenset(TAKEN_OVER)
 """Settings that the gateway takes over."""
 
 _ABOVE = frozenset({"host", "port"})
@@ -71,7 +72,7 @@ class LiveSettings:
         self._take_over(name, set_value(self._home, name, written))
 
     def _take_over(self, name: str, settings: Settings) -> None:
-        if name in _MODEL:
+        if name.partition(".")[0] in _MODEL:
             self._gateway.upstream.take_over(settings)
 
     async def _shown(self, name: str) -> Setting:
@@ -98,11 +99,16 @@ def _setting(row: SettingRow, running: dict[str, Any]) -> Setting:
         may_be_empty=may_be_empty,
         source=source,
         variable=variable,
-        can_change=source in ("default", "file"),
+        can_change=source in ("default", "file") and not _has_screen(row.name),
         is_masked=value != row.value,
         restart=_restart(row, inside(running, tuple(row.name.split(".")))),
         caution=caution_of(row.name),
     )
+
+
+def _has_screen(name: str) -> bool:
+    """Return True for what no field of a form takes: settings below names."""
+    return (field := field_of(name.split("."))) is not None and holds_groups(field)
 
 
 @lru_cache(512)
@@ -115,7 +121,7 @@ def _described(name: str) -> tuple[Kind, str, bool]:
 
 
 def _restart(row: SettingRow, running: object) -> Restart | None:
-    if row.name.partition(".")[0] in READ_EACH_TIME or row.name in _MODEL or row.value == running:
+    if row.name.partition(".")[0] in (*READ_EACH_TIME, *_MODEL) or row.value == running:
         return None
     return "computer" if row.name in _ABOVE else "server"
 

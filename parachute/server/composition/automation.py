@@ -217,6 +217,7 @@ async def _build_curator(
         chat.agents.origins,
         _has_tools(llm),
         settings.mode == "write",
+        chat.workspaces.stays_at_home,
     )
     curator = await lifecycle.start(
         Curator(

@@ -30,7 +30,7 @@ from parachute.connectors.pairing.store import create_pairing
 from parachute.connectors.updates.store import create_updates
 from parachute.events.bus import store as event_store
 from parachute.llm.gateway.limits import create_spending_limits
-from parachute.llm.gateway.store import add_subjects, add_subscription_tokens, create_usage
+from parachute.llm.gateway.store import add_subjects, add_subscription_tokens, add_unpriced, create_usage
 from parachute.modules.registry.service import Modules
 from parachute.ops.recovery.service import Recovery
 from parachute.security.audit.service import Audit
@@ -104,6 +104,7 @@ async def open_storage(installation: Installation, lifecycle: Lifecycle) -> Stor
         add_subscription_tokens,
         add_subjects,
         create_spending_limits,
+        add_unpriced,
     )
     trust = Database(home.trust_database, trust_tables, page_size=_PAGE_SIZE)
     changes = Database(home.changes_database, change_store.ALL)

@@ -38,7 +38,7 @@ class SupervisorStatus(Answer, frozen=True):
 
 
 class ModelList(Answer, frozen=True):
-    """The models that the provider offers, the newest first."""
+    """The models that the providers offer, of each the newest first."""
 
     models: list[ListedModel]
 
@@ -57,8 +57,8 @@ async def status(request: Request) -> SupervisorStatus:
 
 @router.get("/models")
 async def models(request: Request, show_all: bool = False) -> ModelList:
-    """The models that the provider offers; without `show_all`, the newest of each family. A compatible server without a list: the one in force."""
-    return ModelList(await services_of(request).get(Gateway).upstream.models(show_all))
+    """The models that conversations can choose, such as `home/qwen3` of a provider with a name; without `show_all`, the newest of each family. A compatible server without a list: the one in force."""
+    return ModelList(await services_of(request).get(Gateway).models.all(show_all))
 
 
 @router.post("/server/restart")

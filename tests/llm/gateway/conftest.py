@@ -20,7 +20,13 @@ from parachute.llm.gateway.limits import SpendingLimits, create_spending_limits
 from parachute.llm.gateway.login import Login
 from parachute.llm.gateway.models import CredentialKind
 from parachute.llm.gateway.service import Gateway
-from parachute.llm.gateway.store import UsageStore, add_subjects, add_subscription_tokens, create_usage
+from parachute.llm.gateway.store import (
+    UsageStore,
+    add_subjects,
+    add_subscription_tokens,
+    add_unpriced,
+    create_usage,
+)
 from parachute.security.audit.service import Audit
 from tests.support.clock import ManualClock
 from tests.support.messages_api import MessagesAPI
@@ -49,7 +55,8 @@ class Installation:
         self.claude.mkdir(exist_ok=True)
         self.audit = Audit(folder / "audit")
         self.database = Database(
-            self.home.trust_database, (create_usage, add_subscription_tokens, add_subjects, create_spending_limits)
+            self.home.trust_database,
+            (create_usage, add_subscription_tokens, add_subjects, create_spending_limits, add_unpriced),
         )
         source = CredentialSource(self.home, environment, self.claude)
         chosen = Settings(vault=folder / "vault", **settings)

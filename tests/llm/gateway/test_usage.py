@@ -187,4 +187,5 @@ async def test_the_limit_of_a_subscription_is_not_that_of_a_key(folder: Path, ap
 def test_who_pays(folder: Path, name: str, secret: str, payer: Payer) -> None:
     credential = CredentialSource(Home(folder), {name: secret}, folder).find()
     assert payer_of(Provider("anthropic", "https://api.anthropic.com"), credential) is payer
-    assert payer_of(Provider("compatible", "http://127.0.0.1"), credential) is Payer.NOBODY
+    assert payer_of(Provider("compatible", "http://127.0.0.1", at_home=True), credential) is Payer.NOBODY
+    assert payer_of(Provider("compatible", "https://models.example.org"), credential) is Payer.UNKNOWN

@@ -3,6 +3,7 @@ import { api, type Schema } from "~/api/client";
 import { Button } from "~/components/button";
 import { Dialog } from "~/components/dialog";
 import { Form, TextField } from "~/components/field";
+import { ModelChoice } from "~/components/model_choice";
 import { Badge, Facts, Loaded, Row } from "~/components/layout";
 import { keepDraft, useDrafts } from "~/state/drafts";
 import { useResource } from "~/state/resource";
@@ -140,7 +141,7 @@ function AgentDialog({ agent, onClose }: { agent?: Agent; onClose: () => void })
         <TextField label={t("description")} value={draft.description} onInput={field("description")} autofocus={!!agent} />
         <TextField label={t("prompt")} hint={t("prompt_hint")} value={draft.prompt} onInput={field("prompt")} rows={8} required />
         <TextField label={t("tools")} hint={t("tools_hint")} value={draft.tools} onInput={field("tools")} />
-        <TextField label={t("model")} hint={t("model_hint")} value={draft.model} onInput={field("model")} />
+        <ModelChoice label={t("model")} none={t("model_none")} value={draft.model} onChange={field("model")} />
         <Button label={t("save")} kind="primary" submit />
       </Form>
     </Dialog>

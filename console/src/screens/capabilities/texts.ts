@@ -29,7 +29,7 @@ export const t = messages("capabilities", {
   tools: "Tools",
   tools_hint: "Separated by commas. Empty for all that the conversation has.",
   model: "Model",
-  model_hint: "Empty for that of the conversation.",
+  model_none: "That of the conversation",
   save: "Save",
   change: "Change",
   change_one: "Change {name}",

@@ -48,7 +48,8 @@ export function ConversationHeader({ conversation, workspaces, beginning, onBegi
   };
   const changeModel = async () => {
     const { models } = await api.get("/supervisor/models");
-    const known = models.map(({ id, display_name }) => entry(id, display_name, "suggestions", id === now.model));
+    const possible = models.filter((model) => !workspace?.only_at_home || model.at_home);
+    const known = possible.map(({ id, display_name }) => entry(id, display_name, "suggestions", id === now.model));
     const chosen = await choose(t("model"), [entry("", t("default_model"), "computer", !now.model), ...known]);
     if (chosen !== undefined) await change({ model: chosen || undefined }, { configOverrides: { model: chosen } });
   };
@@ -86,6 +87,7 @@ export function ConversationHeader({ conversation, workspaces, beginning, onBegi
       {now.level === "direct" && rights}
       <Chip key="workspace" icon="workspaces" label={t("workspace")} value={workspace?.name ?? now.workspaceId ?? t("no_workspace")} onPress={mayChange && changeWorkspace} />
       <Chip key="model" icon="suggestions" label={t("model")} value={now.model ?? t("default_model")} onPress={mayChange && changeModel} />
+      {workspace?.only_at_home && <Chip key="home" icon="home" label={t("models")} value={t("at_home")} onPress={saidAtHome} />}
       {now.level !== "direct" && rights}
       <Chip
         icon="files"
@@ -102,6 +104,11 @@ export function ConversationHeader({ conversation, workspaces, beginning, onBegi
 async function saidWhy(folder: string | null | undefined): Promise<void> {
   const text = `${folder ?? t("no_folder")}. ${t("folder_stays")}`;
   if (await confirm(t("folder"), text, t("begin_elsewhere"), "primary")) go(to("chat"));
+}
+
+/** Say what staying at home means, and where it is changed. */
+async function saidAtHome(): Promise<void> {
+  if (await confirm(t("at_home_title"), t("at_home_text"), t("to_workspaces"), "primary")) go(to("workspaces"));
 }
 
 interface ChipProps {

@@ -15,7 +15,7 @@ import { t } from "./texts";
 
 interface Choices {
   workspaces: Place[];
-  models: Pick<Schema<"ListedModel">, "id" | "display_name">[];
+  models: Pick<Schema<"ListedModel">, "id" | "display_name" | "at_home">[];
   agents: { name: string; path?: string | null; source: string }[];
   folders: string[];
 }
@@ -95,6 +95,8 @@ function Options({ conversation, beginning, onBeginning, onPrompt, onPermissions
   };
 
   const none = { value: "", label: t("none") };
+  const staysAtHome = known.workspaces.find(({ slug }) => slug === workspace)?.only_at_home;
+  const possible = known.models.filter(({ id, at_home: atHome }) => !staysAtHome || atHome || id === model);
   return (
     <>
       {!isNew && <TextField label={t("rename")} value={title} onInput={setTitle} />}
@@ -107,7 +109,7 @@ function Options({ conversation, beginning, onBeginning, onPrompt, onPermissions
       <Choice
         label={t("model")}
         value={model}
-        options={[{ value: "", label: t("model_default") }, ...known.models.map(({ id, display_name }) => ({ value: id, label: display_name }))]}
+        options={[{ value: "", label: t("model_default") }, ...possible.map(({ id, display_name }) => ({ value: id, label: display_name }))]}
         onChange={setModel}
       />
       {isNew && (

@@ -6,7 +6,7 @@ import type { Beginning } from "./conversation";
 import { t } from "./header_texts";
 
 export type Level = "sandboxed" | "direct";
-export type Place = Pick<Schema<"Workspace">, "slug" | "name" | "default_trust_level" | "working_directory">;
+export type Place = Pick<Schema<"Workspace">, "slug" | "name" | "default_trust_level" | "working_directory" | "only_at_home">;
 
 /** The level that a new conversation will have: what was chosen, or what its workspace says to those who may have it. */
 export function levelOf(beginning: Beginning, workspaces: readonly Place[]): Level {

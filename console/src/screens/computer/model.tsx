@@ -10,6 +10,7 @@ import { attempt, toast } from "~/state/toasts";
 import { moment } from "~/text/messages";
 import { said } from "~/text/server_sentences";
 import type { Provider } from "./models";
+import { Providers } from "./providers";
 import { t } from "./texts";
 
 type Kind = "anthropic" | "compatible" | "offline";
@@ -46,6 +47,7 @@ export function Model() {
           <div class="buttons">
             <Button label={t("forget")} kind="danger" onPress={forget} />
           </div>
+          <Providers />
         </>
       )}
     </Loaded>

@@ -97,7 +97,7 @@ function Typed({ setting, label, hint, onChange, reset }: Omit<Props, "onReset">
 function written(value: unknown): string {
   if (Array.isArray(value)) return value.map(String).join("\n");
   if (typeof value === "object" && value !== null) {
-    return Object.entries(value).map(([name, entries]) => `${name}: ${Array.isArray(entries) ? entries.join(", ") : String(entries)}`).join("\n");
+    return Object.entries(value).map(([name, entries]) => `${name}: ${Array.isArray(entries) ? entries.join(", ") : typeof entries === "object" ? JSON.stringify(entries) : String(entries)}`).join("\n");
   }
   return value === null || value === undefined ? "" : String(value);
 }

@@ -53,12 +53,14 @@ export default function Costs() {
 
 function Total({ days }: { days: Used[] }) {
   const sum = (value: (used: Used) => number) => days.reduce((total, used) => total + value(used), 0);
+  const unpriced = sum((used) => used.unpriced);
   return (
     <div class="total">
       <p class="total-money">{dollars(sum((used) => used.dollars))}</p>
       <p class="muted">
         {t("requests", { n: sum((used) => used.requests) })} · {t("tokens", { n: sum(tokensOf) })}
       </p>
+      {unpriced > 0 && <p class="muted">{t("unpriced", { n: unpriced })}</p>}
     </div>
   );
 }

@@ -22,6 +22,8 @@ export const t = messages("costs", {
   per: "Each",
   day: "day",
   month: "month",
+  unpriced_one: "The price of {n} request to a server elsewhere is not known.",
+  unpriced_other: "The price of {n} requests to servers elsewhere is not known.",
   dollars: "Dollars",
   dollars_hint: "At list prices. Leave empty for no limit in dollars.",
   token_limit: "Tokens",

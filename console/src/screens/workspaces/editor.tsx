@@ -3,7 +3,8 @@ import { useState } from "preact/hooks";
 import { api } from "~/api/client";
 import { Button } from "~/components/button";
 import { Dialog } from "~/components/dialog";
-import { Choice, Form, TextField } from "~/components/field";
+import { Choice, Form, Switch, TextField } from "~/components/field";
+import { ModelChoice } from "~/components/model_choice";
 import { attempt } from "~/state/toasts";
 import { type Choice as Allowed, type Kind, KINDS, type Workspace } from "./models";
 import { t } from "./texts";
@@ -73,7 +74,14 @@ export function Editor({ workspace, onClose, onSaved }: Props) {
           options={(["sandboxed", "direct"] as const).map((value) => ({ value, label: t(`level_${value}`) }))}
           onChange={(default_trust_level) => change({ default_trust_level })}
         />
-        <TextField label={t("model")} hint={t("model_hint")} value={draft.model ?? ""} onInput={(model) => change({ model: model || null })} />
+        <ModelChoice
+          label={t("model")}
+          none={t("model_default")}
+          value={draft.model ?? ""}
+          isAtHome={draft.only_at_home}
+          onChange={(model) => change({ model: model || null })}
+        />
+        <Switch label={t("at_home")} hint={t("at_home_hint")} isOn={draft.only_at_home} onChange={(only_at_home) => change({ only_at_home })} />
         <fieldset class="form">
           <legend>{t("uses")}</legend>
           {KINDS.map((kind) => (

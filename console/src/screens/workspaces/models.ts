@@ -17,6 +17,7 @@ export const NEW: Workspace = {
   default_trust_level: "sandboxed",
   working_directory: null,
   model: null,
+  only_at_home: false,
   capabilities: { mcps: "all", skills: "all", agents: "all", plugins: "all" },
   network: { mode: "ask", hosts: [] },
   git: [],
