@@ -36,6 +36,7 @@ GROUPS = {
         "plugins",
         "mcp-servers",
         "inbox",
+        "notices",
         "messengers",
         "files",
         "network",

@@ -29,11 +29,11 @@ def test_what_begins_to_wait_is_shown_by_the_device(make_person: MakePerson, com
     person.context.add_init_script(LOOKED_AWAY)
     person.page.reload()
     page = person.open("keys")
-    switch = page.get_by_role("switch", name="Notify me when something needs my decision")
+    switch = page.get_by_role("switch", name="Tell this device")
     expect(switch).not_to_be_checked()
     switch.check()
     page.reload()
-    expect(page.get_by_role("switch", name="Notify me when something needs my decision")).to_be_checked()
+    expect(page.get_by_role("switch", name="Tell this device")).to_be_checked()
     # What waits already is no news.
     person.open("inbox")
     expect(page.get_by_role("heading", name="Nothing needs your decision")).to_be_visible()
@@ -46,6 +46,6 @@ def test_what_begins_to_wait_is_shown_by_the_device(make_person: MakePerson, com
 def test_a_browser_that_does_not_permit_it_says_so(make_person: MakePerson) -> None:
     page = make_person(**WITH_WORKER).open("keys")
     page.evaluate("Notification.requestPermission = () => Promise.resolve('denied')")
-    page.get_by_role("switch", name="Notify me when something needs my decision").click()
+    page.get_by_role("switch", name="Tell this device").click()
     expect(page.get_by_text("blocks notifications of this page")).to_be_visible()
-    expect(page.get_by_role("switch", name="Notify me when something needs my decision")).not_to_be_checked()
+    expect(page.get_by_role("switch", name="Tell this device")).not_to_be_checked()

@@ -5,7 +5,6 @@ debugging protocol. That has no click on a notice either: the worker gets one th
 """
 
 import json
-import os
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,7 +21,6 @@ from tests.browser.console.people import PHONE, WITH_WORKER, Person
 from tests.connectors.push.push_service import PushService, Reaching, Subscriber
 from tests.support.browser import owners
 from tests.support.messages_api import MessagesAPI, text, tool_use
-from tests.support.sse import ChatStream
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.long
@@ -106,11 +104,6 @@ class Phone(Person):
         return found
 
 
-def picture(phone: Phone, name: str) -> None:
-    if folder := os.environ.get("PARACHUTE_SHOTS"):
-        phone.page.screenshot(path=f"{folder}/push-{name}.png", full_page=True)
-
-
 def test_a_phone_is_told_and_answers_from_the_notice(browser: Browser, server: Reaching, api: MessagesAPI) -> None:
     phone, service = Phone(browser, server), server.service
     phone.sign_in(name="Phone")
@@ -130,19 +123,21 @@ def test_a_phone_is_told_and_answers_from_the_notice(browser: Browser, server: R
         True,
         owners(server, "GET", "/api/push").json()["key"],
     )
-    picture(phone, "settings-kind")
     page.get_by_role("button", name="Send a test").click()
     phone.deliver(session, registrations[-1], service.wait(1)[2])
     wait_until(lambda: [each["title"] for each in phone.shown()] == ["Notices arrive here"], "the test is shown")
     phone.worker().evaluate("async () => (await registration.getNotifications()).forEach((each) => each.close())")
     page.get_by_label("A notice says").select_option("title and details")
     expect(page.get_by_text("last notice")).to_be_visible()
-    picture(phone, "settings-title")
 
     # Nobody looks: the question is told with its answers, and one of them is given from the notice.
     page.close()
     api.script(tool_use("AskUserQuestion", {"questions": [QUESTION]}), text("Red it is."))
-    stream = ChatStream(server, {"message": "Paint the boat", "client_answers": True})
+    answers: list[str] = []
+    asking = threading.Thread(
+        target=lambda: answers.append(owners(server, "POST", "/api/chat", {"message": "Paint the boat"}).text)
+    )
+    asking.start()
     said = phone.deliver(session, registrations[-1], service.wait(2)[2])
     wait_until(lambda: len(phone.shown()) == 1, "the question is shown")
     [shown] = phone.shown()
@@ -152,7 +147,8 @@ def test_a_phone_is_told_and_answers_from_the_notice(browser: Browser, server: R
     phone.worker().evaluate(PRESS, "0")
     wait_until(lambda: owners(server, "GET", "/api/inbox").json()["items"] == [], "the answer arrives")
     assert phone.shown() == []
-    assert "Red it is." in stream.finish()
+    asking.join()
+    assert "Red it is." in answers[0]
 
     # Once more it does not wait any more: the device says so, and offers nothing.
     session.send(

@@ -1,15 +1,20 @@
 """Devices are told what begins to wait: encrypted, once, by push services that the owner agrees with, and not at night."""
 
+import asyncio
+import contextlib
 import json
 from collections.abc import Callable
 from datetime import timedelta
 
+import httpx2
 import pytest
 
+from tests.chat.runs.answers import session_of
 from tests.connectors.push.conftest import MakeBrowser, subscribe
 from tests.connectors.push.push_service import KNOWN, OTHER, PushService, Subscriber, ToldServer, claims
 from tests.support.browser import Browser, owners
-from tests.support.messages_api import MessagesAPI, text
+from tests.support.messages_api import Gate, MessagesAPI, hold, several, text
+from tests.support.sse import chat
 from tests.support.waiting import wait_until
 
 TELLING = "notices to devices"
@@ -193,6 +198,44 @@ def test_a_run_that_nobody_follows_is_told_when_it_ends(
     said = phone.read(service.wait(1)[2])
     assert (said["title"], said["body"], said["item"]) == ("An agent has finished", "", None)
     assert said["url"].startswith("/#/chat/")
+
+
+async def test_a_run_that_a_restart_interrupts_is_told(
+    server: ToldServer, service: PushService, make_browser: MakeBrowser, api: MessagesAPI
+) -> None:
+    phone, browser = Subscriber(), make_browser()
+    subscribe(browser, phone)
+    gate = Gate()
+    api.script(several(text("Half an "), hold(gate)))
+    async with server.client() as client:
+        with contextlib.suppress(httpx2.HTTPError):  # the server ends before its answer
+            async with chat(client, "Begin.") as stream:
+                await stream.until("text")
+                session = session_of(stream)
+                await asyncio.to_thread(server.stop)
+    await asyncio.to_thread(server.start)
+    said = phone.read((await asyncio.to_thread(service.wait, 1))[2])
+    assert (said["title"], said["url"]) == ("An agent could not finish", f"/#/chat/{session}")
+
+
+def test_the_command_line_shows_and_tries_and_ends_it(
+    server: ToldServer, service: PushService, make_browser: MakeBrowser
+) -> None:
+    def ran(*arguments: str) -> str:
+        done = server.command("devices", *arguments)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    phone = Subscriber()
+    subscribe(make_browser(name="Phone"), phone)
+    make_browser(name="Desk")
+    listed = {each["name"]: each["notices"] for each in json.loads(ran("list", "--json"))}
+    assert listed == {"Phone": KNOWN, "Desk": None}
+    assert KNOWN in ran("try", "Phone")
+    assert phone.read(service.wait(1)[2])["tag"] == "test"
+    assert server.command("devices", "try", "Desk").returncode == 1
+    assert json.loads(ran("quiet", "Phone", "--json"))["success"]
+    assert {each["notices"] for each in json.loads(ran("list", "--json"))} == {None}
 
 
 def test_only_a_browser_that_is_signed_in_is_told(server: ToldServer) -> None:
