@@ -18,7 +18,7 @@ export const needsHomeScreen = isSecureContext && !canNotify && (navigator as { 
 const wanted = preference<"yes" | "no">("notifications", ["yes", "no"], "no");
 const isPermitted = signal(canNotify && Notification.permission === "granted");
 
-/** This device as the computer tells it, nothing where it only shows notices itself. */
+/** The device as the computer tells it, nothing where it only shows notices itself. */
 export const toldDevice = signal<ToldDevice | undefined>(undefined);
 
 /** Return whether this browser shows them: switched on here, and permitted by the browser. */

@@ -1,4 +1,4 @@
-"""Notes of the device for what begins to wait while nobody looks at the console."""
+"""Notes of a device without a push service for what begins to wait while nobody looks at the console."""
 
 import json
 from collections.abc import Iterator
@@ -13,6 +13,9 @@ from tests.support.computer import Computer
 
 pytestmark = pytest.mark.long
 
+NO_PUSH = "delete ServiceWorkerRegistration.prototype.pushManager"
+"""A browser without a push service; Chromium's private windows, which tests have, complain to whoever asks for it."""
+
 LOOKED_AWAY = "Object.defineProperty(document, 'hidden', { get: () => true })"
 SHOWN = "navigator.serviceWorker.ready.then((worker) => worker.getNotifications()).then((shown) => shown.map((each) => each.body).join())"
 
@@ -26,7 +29,7 @@ def browser() -> Iterator[Browser]:
 
 def test_what_begins_to_wait_is_shown_by_the_device(make_person: MakePerson, computer: Computer) -> None:
     person = make_person(permissions=["notifications"], **WITH_WORKER)
-    person.context.add_init_script(LOOKED_AWAY)
+    person.context.add_init_script(f"{LOOKED_AWAY}; {NO_PUSH}")
     person.page.reload()
     page = person.open("keys")
     switch = page.get_by_role("switch", name="Tell this device")
@@ -34,6 +37,7 @@ def test_what_begins_to_wait_is_shown_by_the_device(make_person: MakePerson, com
     switch.check()
     page.reload()
     expect(page.get_by_role("switch", name="Tell this device")).to_be_checked()
+    expect(page.get_by_text("this browser has no push service")).to_be_visible()
     # What waits already is no news.
     person.open("inbox")
     expect(page.get_by_role("heading", name="Nothing needs your decision")).to_be_visible()

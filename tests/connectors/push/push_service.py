@@ -41,7 +41,7 @@ class Subscriber:
         }
 
     def read(self, body: bytes) -> dict[str, Any]:
-        """What was encrypted to this browser."""
+        """The message that was encrypted to this browser."""
         salt, length, sender = body[:16], body[20], body[21 : 21 + body[20]]
         assert length == 65
         shared = self._private.exchange(ec.ECDH(), ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), sender))
@@ -98,7 +98,7 @@ class PushService:
         return [{KNOWN: PUBLIC, OTHER: PUBLIC}.get(host, "10.0.0.7")]
 
     async def connect(self, address: str, port: int, **_: Any) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """What is at that address of the internet is this service."""
+        """A connection to this service, which is at that address of the internet."""
         assert (address, port) == (PUBLIC, 443)
         return await asyncio.open_connection("127.0.0.1", self._server.server_port)
 
