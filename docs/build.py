@@ -37,6 +37,7 @@ GROUPS = {
         "plugins",
         "mcp-servers",
         "inbox",
+        "notices",
         "messengers",
         "files",
         "network",

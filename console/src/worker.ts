@@ -5,6 +5,7 @@
 import { KEPT_LISTS } from "./state/kept_name";
 import { all } from "./state/letter_store";
 import { isUrgent, sendAll } from "./state/sending";
+import "./worker_push";
 
 /** The program's files, and what stands for this build of it; build.mjs fills both in. */
 declare const FILES: string[];

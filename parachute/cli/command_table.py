@@ -62,7 +62,7 @@ SECTIONS = {
         "config": "Show and change the settings",
         "vault": "Show or choose the folder that holds your data",
         "pair": "Show a code, an address and a QR code that sign one browser in within five minutes",
-        "devices": "List the browsers that are signed in, and sign them out",
+        "devices": "List the browsers that are signed in, send them notices to try, and sign them out",
         "keys": "Make, list and revoke the keys of your other devices",
         "first-boot": "Create the key that sets up a new computer, and show it with its address and a QR code",
         "tls": "Show and renew the certificate for https, and trust it on this machine",

@@ -18,6 +18,7 @@ from parachute.modules.registry.service import Modules
 from parachute.modules.runtime.openapi import paths
 from parachute.modules.runtime.proxy import ALIASES, OWN, ModuleProxy
 from parachute.modules.runtime.service import Hosts
+from parachute.sandbox.egress.internet import Connect, Resolve
 from parachute.security.audit.decisions import Decisions
 from parachute.security.audit.middleware import AuditMiddleware
 from parachute.security.keys.browser_sessions import BrowserSessions
@@ -103,7 +104,14 @@ class _Application(FastAPI):
         return described({**schema, "paths": {**schema["paths"], **offered}})
 
 
-def create(home: Home, settings: Settings, credentials: Credentials, clock: Clock = SYSTEM) -> FastAPI:
+def create(
+    home: Home,
+    settings: Settings,
+    credentials: Credentials,
+    clock: Clock = SYSTEM,
+    resolve: Resolve | None = None,
+    connect: Connect | None = None,
+) -> FastAPI:
     """The application for one installation; error: ParachuteError if it would be open to strangers."""
     keys, modules = Keys(home.root, clock=clock), Modules(home, settings.vault, projects=settings.project_folders)
     first_boot = FirstBoot(home.root, keys)
@@ -111,7 +119,14 @@ def create(home: Home, settings: Settings, credentials: Credentials, clock: Cloc
     pairing = Pairing(keys, browsers, first_boot, clock, is_kit=lambda typed: _is_kit(home, typed))
     services = ServiceRegistry(home, settings, credentials, keys, browsers, pairing, modules, first_boot)
     installation = Installation(
-        home=home, settings=settings, credentials=credentials, keys=keys, modules=modules, clock=clock
+        home=home,
+        settings=settings,
+        credentials=credentials,
+        keys=keys,
+        modules=modules,
+        clock=clock,
+        resolve=resolve,
+        connect=connect,
     )
     app = _Application(installation, services)
     install_error_handlers(app)

@@ -49,6 +49,7 @@ ROUTES = _table(
         "provider": "llm.gateway.api",
         "hooks": "events.hooks.api",
         "inbox": "events.inbox.api",
+        "push": "connectors.push.api",
         "backups": "ops.backup.api ops.backup.kit.api ops.backup.restore_api",
         "export": "ops.export.api",
         "updates": "ops.updates.api",

@@ -106,6 +106,17 @@ def _call_pairing(computer: Installation) -> list[str]:
         sessions = call("GET /api/pairing/sessions")["sessions"]
         current = next(each["id"] for each in sessions if each["is_current"])
         call("PATCH /api/pairing/sessions/{identifier}", {"name": "Desk"}, identifier=current)
+        # A key of RFC 8291, and a service that the owner has to allow first: nothing leaves this machine.
+        call(
+            "PUT /api/push/subscription",
+            {
+                "endpoint": "https://push.example.org/a",
+                "key": "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",
+                "secret": "BTBZMqHH6r4Tts7J_aSIgg",
+            },
+        )
+        assert [each["state"] for each in call("GET /api/push")["devices"] if each["is_current"]] == ["asked"]
+        call("DELETE /api/push/devices/{identifier}", identifier=current)
         call("DELETE /api/pairing/sessions/{identifier}", identifier=current)
         call("POST /api/pairing/sign-out")
     return done

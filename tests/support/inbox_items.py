@@ -108,6 +108,7 @@ ITEMS = (
     _item(
         "delivery", "Failed", {"chat_id": EVIL, "text": EVIL, "problem": EVIL}, "retry", "discard", source="Telegram"
     ),
+    _item("push_service", f"Send notices by {EVIL}", {"host": EVIL, "device": EVIL}, "always", "never"),
     _item("update", f"The update came back: {EVIL}", {"phase": "back", "since": [EVIL], "next": EVIL}, "hide"),
 )
 """Each has an id of its own."""

@@ -130,6 +130,10 @@ class Server(Installation):
     def _make_clock(self) -> Clock:
         return SYSTEM
 
+    def _make_network(self) -> dict[str, Any]:
+        """Make what stands for the name server and the network, `resolve` and `connect`, in place of the system's."""
+        return {}
+
     def _run(self, settled: threading.Event) -> None:
         _serving.set(self.home.root)
         log = _Log(self.home)
@@ -148,7 +152,7 @@ class Server(Installation):
         environment = {"HOME": str(self.folder), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
         self._programs = programs = Programs(self.home, environment, self._agent)
         supervisor = Supervisor(self.home, programs, units.core(self.host, self.port))
-        app = create(self.home, settings, Credentials(self._environment), self._make_clock())
+        app = create(self.home, settings, Credentials(self._environment), self._make_clock(), **self._make_network())
         async with await control.serve(self.home, supervisor.handle):
             self._server = _Answering(app, settled, self._agent)
             try:

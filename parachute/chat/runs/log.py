@@ -26,7 +26,7 @@ LOG_LIMIT = 32 * 1024 * 1024
 class EventLog:
     """Events with ascending `seq` from 1; closed by its terminal event; `stored` is false once a batch could not be.
 
-    `size` is about what they take, in bytes.
+    `size` is about what they take, in bytes; `was_followed` says whether anybody read it when it ended.
     """
 
     def __init__(self, run: int, store: RunStore) -> None:
@@ -42,6 +42,8 @@ class EventLog:
         self.closed = False
         self.stored = True
         self.size = 0
+        self.was_followed = False
+        self._readers = 0
 
     def append(self, event: Event) -> int:
         """Add an event; its `seq`. Nothing is added after a terminal event."""
@@ -59,6 +61,7 @@ class EventLog:
             self.size += len(json.dumps(event.to_json(), default=str))
             self._unsaved.append(entry)
             self.closed = event.is_terminal
+            self.was_followed = self.closed and self._readers > 0
             if event.is_terminal or isinstance(event, ToolUse):
                 self._urgent.set()
         if self._flusher is None:
@@ -93,6 +96,14 @@ class EventLog:
 
     async def read(self, after: int = 0, *, as_deltas: bool = False) -> AsyncIterator[tuple[int, Event]]:
         """Follow the log from behind `after` to its terminal event, texts at most 20 a second; see `TextReader`."""
+        self._readers += 1
+        try:
+            async for ready in self._read(after, as_deltas=as_deltas):
+                yield ready
+        finally:
+            self._readers -= 1
+
+    async def _read(self, after: int, *, as_deltas: bool) -> AsyncIterator[tuple[int, Event]]:
         reader = TextReader(after, as_deltas=as_deltas)
         position = 0
         loop = asyncio.get_running_loop()

@@ -5,8 +5,10 @@ import contextlib
 import logging
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from datetime import datetime
 from typing import Any
 
+from parachute.base.clock import as_text
 from parachute.base.errors import Conflict, InvalidInput, NotFound, ParachuteError, Unavailable
 from parachute.chat.agent_processes.client import AgentEnded
 from parachute.chat.runs import attachments, events, failures
@@ -36,7 +38,7 @@ _END_SECONDS = 5.0
 class Runs:
     """At most one run for each session; a run belongs to this service and not to who asked for it.
 
-    `changed` is called with a session when a run of it has begun or ended.
+    `changed` is called with a session when a run of it has begun or ended, and each of `after_ends` with a run that has ended.
     """
 
     def __init__(
@@ -63,6 +65,7 @@ class Runs:
         self._stopping = False
         self.taken = store.taken
         self._changed = changed
+        self.after_ends: list[Callable[[Run], None]] = []
         turn.pool.listen(self._released)
 
     async def start(self) -> None:
@@ -130,6 +133,10 @@ class Runs:
         if run := self._active.get(session):
             return run.log.read(after, as_deltas=as_deltas)
         return await self.ended.follow(session, after, as_deltas=as_deltas)
+
+    async def interrupted(self, since: datetime) -> Sequence[tuple[int, str]]:
+        """Return (run, session) of the last runs of sessions, as far as an end of the server has interrupted them since then."""
+        return await self._store.interrupted(as_text(since))
 
     async def abort(self, session: str) -> None:
         """Stop a session's run; returns when its terminal event is in the log. Error: NotFound if nothing runs."""
@@ -393,6 +400,8 @@ class Runs:
         await self.ended.record(run)
         self._services.origins.end(session)
         self._changed(session)
+        for tell in self.after_ends:
+            tell(run)
         if run.profile is None:
             self._prewarming.app_seen()
         if not self._pool.has(session):

@@ -101,6 +101,16 @@ class RunStore:
         )
         return (row[0], row[1]) if row else None
 
+    async def interrupted(self, since: str) -> list[tuple[int, str]]:
+        """(id, session) of the last runs of sessions that were interrupted since then; at most a hundred."""
+        last = "SELECT MAX(id) FROM runs GROUP BY session"
+        rows = await self._database.rows(
+            f"SELECT id, session FROM runs WHERE status = 'interrupted' AND ended_at >= ? AND id IN ({last}) "  # noqa: S608
+            "ORDER BY id DESC LIMIT 100",
+            (since,),
+        )
+        return [(run, session) for run, session in rows]
+
     async def unfinished(self, session: str) -> list[int]:
         """Ids of the runs since the last one that ended well, which a transcript may not have; oldest first."""
         rows = await self._database.rows(

@@ -19,7 +19,7 @@ from parachute.config.settings.groups.local_models import (
     SearchSettings,
     VoiceSettings,
 )
-from parachute.config.settings.groups.messengers import MessengerSettings
+from parachute.config.settings.groups.messengers import MessengerSettings, PushSettings
 from parachute.config.settings.groups.network import GitSettings, McpSettings, NetworkSettings
 from parachute.config.settings.groups.operation import AuditSettings, BackupSettings, TlsSettings, UpdateSettings
 from parachute.config.settings.groups.providers import MAIN, Providers
@@ -153,6 +153,7 @@ class Settings(BaseSettings):
     meaning: MeaningSettings = MeaningSettings()
     search: SearchSettings = SearchSettings()
     messengers: MessengerSettings = MessengerSettings()
+    push: PushSettings = PushSettings()
     suggestions: SuggestionSettings = SuggestionSettings()
     orchestrator: OrchestratorSettings = OrchestratorSettings()
     curator: CuratorSettings = CuratorSettings()

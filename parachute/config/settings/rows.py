@@ -20,7 +20,7 @@ from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
 from parachute.config.settings.store import load, read_document
 
-READ_EACH_TIME = ("backup", "voice", "messengers", "daily_spending_limit", "daily_token_limit")
+READ_EACH_TIME = ("backup", "voice", "messengers", "push", "daily_spending_limit", "daily_token_limit")
 """Settings, and groups of them, that a computer that runs reads whenever it needs them."""
 
 

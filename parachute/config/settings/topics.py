@@ -50,7 +50,7 @@ TOPICS = (
     Topic("suggestions", title="Suggestions", names=("suggestions", "orchestrator", "curator")),
     Topic("voice", title="Voice", names=("voice",)),
     Topic("search", title="Search", names=("meaning", "search")),
-    Topic("messengers", title="Messengers", names=("messengers",)),
+    Topic("messengers", title="Messengers and notices", names=("messengers", "push")),
     Topic("backup", title="Data and backup", names=("vault", "backup")),
     Topic("updates", title="Updates", names=("updates",)),
     Topic("sandbox", title="Sandbox", names=("sandbox",)),

@@ -151,7 +151,7 @@ class Notices:
             session = await self.sessions.find(item.session)
             if session is not None and session.from_outside:
                 return True
-        return settings.enabled and not settings.holds(self.clock.now().astimezone(self.clock.zone))
+        return settings.enabled and not settings.hold_at(self.clock)
 
     async def _is_guests(self, item: Item) -> bool:
         """Return whether a conversation brought an item that is held in a chat other than the owner's own, or is not known."""

@@ -20,11 +20,11 @@ def shown(item: Item, language: Language, *, is_guests: bool = False) -> tuple[s
     """
     details = _details(item)
     has_none = len(details) > _LONGEST or (is_guests and item.kind != "question")
-    choices = () if has_none else _choices(item, language)
+    offered = () if has_none else choices(item, language)
     lines = [f"**{item.title}**", item.source, details[:_LONGEST]]
-    if not choices:
+    if not offered:
         lines.append(say(language, "look_in_console"))
-    return "\n\n".join(filter(None, lines)), choices
+    return "\n\n".join(filter(None, lines)), offered
 
 
 def _details(item: Item) -> str:
@@ -42,9 +42,10 @@ def _details(item: Item) -> str:
     return f"```json\n{json.dumps(found, indent=1, ensure_ascii=False, default=str)}\n```"
 
 
-def _choices(item: Item, language: Language) -> tuple[Choice, ...]:
+def choices(item: Item, language: Language) -> tuple[Choice, ...]:
+    """The buttons of an item that can be answered without the owner's own rights."""
     if item.is_owners or any(capability == "admin" for _, capability in item.rights):
-        return ()  # this chat has none of the owner's rights
+        return ()
     if item.kind == "question":
         return _options(item)
     if item.kind not in ("permission", "suggestion"):

@@ -63,7 +63,7 @@ ALL = (
     ),
     Topic("usage", "What was used, and limits.", "/api/usage", ("usage", "ask")),
     Topic("bots", "Bots of messengers, their chats and pairing requests.", "/api/bots", ("bots",)),
-    Topic("keys", "Keys of devices, and signed-in browsers.", "/api/auth/keys", ("auth", "pairing", "phone")),
+    Topic("keys", "Keys of devices, and signed-in browsers.", "/api/auth/keys", ("auth", "pairing", "phone", "push")),
     Topic("doctor", "What the doctor found.", "/api/doctor", ("doctor",)),
     Topic("backups", "Backups.", "/api/backups", ("backups",)),
     Topic("updates", "Updates of this computer.", "/api/updates", ("updates",)),
@@ -100,6 +100,7 @@ _BY_ITEM = {
     "skill": "skills",
     "pairing": "bots",
     "delivery": "bots",
+    "push_service": "keys",
     "update": "updates",
 }
 """Further topic that changes with an answer in the inbox, by the kind of the item."""

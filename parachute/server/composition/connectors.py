@@ -24,14 +24,25 @@ from parachute.connectors.pairing.service import Pairing
 from parachute.connectors.pairing.store import PairingStore
 from parachute.connectors.platforms.models import State, Update
 from parachute.connectors.platforms.shared_files import remove_files
+from parachute.connectors.push.consent import Consent
+from parachute.connectors.push.identity import Identity
+from parachute.connectors.push.inbox import PushServicesSource
+from parachute.connectors.push.news import RunNews
+from parachute.connectors.push.sending import Sender
+from parachute.connectors.push.service import Push
+from parachute.connectors.push.store import Subscriptions
+from parachute.connectors.push.telling import Telling
 from parachute.connectors.runtime.service import Connectors
 from parachute.llm.gateway.limits import SpendingLimit, SpendingLimits, guest_subject
+from parachute.sandbox.egress.certificates import Certificates
+from parachute.security.keys.browser_sessions import BrowserSessions
 from parachute.server.composition.automation import AutomationServices
 from parachute.server.composition.chat import ChatServices
 from parachute.server.composition.events import EventServices
 from parachute.server.composition.lifecycle import Lifecycle
 from parachute.server.composition.llm import ModelServices
 from parachute.server.composition.messengers import MessengerServices
+from parachute.server.composition.networks import NetworkServices
 from parachute.server.composition.sandbox import SandboxServices
 from parachute.server.composition.sessions import SessionServices
 from parachute.server.composition.storage import Installation, Storage
@@ -45,6 +56,7 @@ class ConnectorServices(Struct, frozen=True, kw_only=True):
     connectors: Connectors
     conversations: Conversations
     notices: Notices
+    push: Push
 
 
 async def build_connectors(
@@ -57,6 +69,8 @@ async def build_connectors(
     messengers: MessengerServices,
     chat: ChatServices,
     automation: AutomationServices,
+    networks: NetworkServices,
+    browsers: BrowserSessions,
     lifecycle: Lifecycle,
 ) -> ConnectorServices:
     """Start the bots that are switched on; without any nothing runs."""
@@ -95,13 +109,51 @@ async def build_connectors(
         messengers.changed,
         clock,
     )
-    events.inbox.add(PairingSource(pairing), DeliveriesSource(deliveries))
+    push = _build_push(installation, events, sandbox, sessions, messengers, chat, networks, browsers, store)
+    events.inbox.add(PairingSource(pairing), DeliveriesSource(deliveries), PushServicesSource(push))
     await lifecycle.start(pairing)
     await lifecycle.start(bots)
     await lifecycle.start(notices)
+    await lifecycle.start(push)
     return ConnectorServices(
-        bots=bots, pairing=pairing, connectors=connectors, conversations=conversations, notices=notices
+        bots=bots, pairing=pairing, connectors=connectors, conversations=conversations, notices=notices, push=push
     )
+
+
+def _build_push(
+    installation: Installation,
+    events: EventServices,
+    sandbox: SandboxServices,
+    sessions: SessionServices,
+    messengers: MessengerServices,
+    chat: ChatServices,
+    networks: NetworkServices,
+    browsers: BrowserSessions,
+    store: NoticeStore,
+) -> Push:
+    """Build what tells devices."""
+    home, clock = installation.home, installation.clock
+
+    def changed() -> None:
+        events.inbox.changed()
+        events.feed.changed("keys")
+
+    identity, subscriptions = Identity(home.root, clock), Subscriptions(home.root)
+    consent, news = Consent(networks.networks), RunNews(chat.runs, sessions.sessions, clock)
+    telling = Telling(
+        home,
+        subscriptions,
+        browsers,
+        consent,
+        Sender(identity, Certificates()),
+        sandbox.egress,
+        messengers.configuration,
+        store,
+        events.inbox,
+        news,
+        clock,
+    )
+    return Push(identity, subscriptions, browsers, consent, telling, changed)
 
 
 def _build_conversations(

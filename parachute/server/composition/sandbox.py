@@ -30,6 +30,8 @@ async def build_sandbox(
     await sandboxes.opened.start()
     builds = Builds(home.root, sandboxes.attempt, debian_packages(chosen.packages, chosen.without))
     lifecycle.closing(builds.close)
-    egress = Egress(storage.audit, kill_switch=events.switch)
+    egress = Egress(
+        storage.audit, resolve=installation.resolve, connect=installation.connect, kill_switch=events.switch
+    )
     lifecycle.closing(egress.close_all)
     return SandboxServices(sandboxes=sandboxes, builds=builds, egress=egress)

@@ -33,6 +33,7 @@ from parachute.llm.gateway.limits import create_spending_limits
 from parachute.llm.gateway.store import add_subjects, add_subscription_tokens, add_unpriced, create_usage
 from parachute.modules.registry.service import Modules
 from parachute.ops.recovery.service import Recovery
+from parachute.sandbox.egress.internet import Connect, Resolve
 from parachute.security.audit.service import Audit
 from parachute.security.keys.service import Keys
 from parachute.server.composition.lifecycle import Lifecycle
@@ -52,7 +53,10 @@ _MESSENGER_TABLES = (
 
 
 class Installation(Struct, frozen=True, kw_only=True):
-    """Everything known before anything is opened; by `clock` every part of the server waits, expires and turns its days."""
+    """Everything known before anything is opened; by `clock` every part of the server waits, expires and turns its days.
+
+    `resolve` and `connect` stand for the name server and the network, which without them are the system's.
+    """
 
     home: Home
     settings: Settings
@@ -60,6 +64,8 @@ class Installation(Struct, frozen=True, kw_only=True):
     keys: Keys
     modules: Modules
     clock: Clock = SYSTEM
+    resolve: Resolve | None = None
+    connect: Connect | None = None
 
 
 class Storage(Struct, frozen=True, kw_only=True):

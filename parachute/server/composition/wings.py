@@ -182,7 +182,18 @@ async def _build_above(
         lifecycle,
     )
     connectors = await build_connectors(
-        installation, storage, events, llm, sandbox, below.sessions, messengers, chat, automation, lifecycle
+        installation,
+        storage,
+        events,
+        llm,
+        sandbox,
+        below.sessions,
+        messengers,
+        chat,
+        automation,
+        conversations.networks,
+        browsers,
+        lifecycle,
     )
     files = await build_files(installation, storage, events, llm, chat, lifecycle)
     ops = await build_ops(

@@ -122,6 +122,8 @@ RULES = (
     Rule("/api/memory", "memory", read="admin", write="admin", writers="credential"),
     # What each item needs is its own: the route looks.
     Rule("/api/inbox", "inbox"),
+    # Whoever reads the inbox may be told of it; about devices of others the route looks.
+    Rule("/api/push", "inbox", write="read"),
     # They say where everything lies, and what went wrong with it.
     Rule("/api/doctor", "doctor", read="admin", write="admin"),
     # Where everything goes, and what opens it there.

@@ -2,19 +2,17 @@ import { useState } from "preact/hooks";
 import { api, type Schema } from "~/api/client";
 import { Button } from "~/components/button";
 import { confirm } from "~/components/dialog";
-import { Switch } from "~/components/field";
 import { Facts, Loaded, Page, Section } from "~/components/layout";
 import { ConnectPhone } from "~/components/phone";
 import { countDrafts } from "~/state/drafts";
 import { letters, refresh } from "~/state/letters";
-import { canNotify, notifies, switchNotifications } from "~/state/notifications";
 import { useResource } from "~/state/resource";
 import { may, me, signOut } from "~/state/session";
-import { toast } from "~/state/toasts";
 import { AddDevice } from "./add";
 import { Browsers } from "./browsers";
 import { Device, rights } from "./device_row";
 import { t } from "./texts";
+import { Told } from "./told";
 
 type Key = Schema<"ShownKey">;
 
@@ -26,6 +24,7 @@ export default function Keys() {
     <Page title={t("title")} actions={add}>
       {isAdmin && <Phone />}
       <ThisBrowser />
+      {may("inbox") && <Told />}
       {isAdmin && <Browsers />}
       {isAdmin && <KeyList />}
       {isAdding && <AddDevice onClose={() => setAdding(false)} />}
@@ -34,12 +33,6 @@ export default function Keys() {
 }
 
 function ThisBrowser() {
-  const [, redraw] = useState(0);
-  const notify = async (isOn: boolean) => {
-    if (!(await switchNotifications(isOn)) && isOn) toast(t("notify_refused"), { isError: true });
-    // The browser has moved the switch already, also where it then refused.
-    redraw((count) => count + 1);
-  };
   const current = me.value;
   const leave = async () => {
     await refresh().catch(() => undefined);
@@ -56,12 +49,6 @@ function ThisBrowser() {
           ]}
         />
       )}
-      {may("inbox") &&
-        (canNotify ? (
-          <Switch label={t("notify")} hint={t("notify_hint")} isOn={notifies()} onChange={notify} />
-        ) : (
-          <p class="muted">{t("notify_not")}</p>
-        ))}
     </Section>
   );
 }

@@ -5,11 +5,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from parachute.base.clock import Clock
 from parachute.config.settings.groups.values import Group, TimeOfDay
 
 
 class QuietHours(Group):
-    """The hours in which the owner's chat is told nothing that can wait; they may go over midnight."""
+    """The hours in which the owner's chat and devices are told nothing that can wait; they may go over midnight."""
 
     quiet_from: Annotated[str, TimeOfDay] = Field(
         title="Quiet from", default="22:00", description="Start of the quiet hours, in which notices wait, as HH:MM."
@@ -22,6 +23,10 @@ class QuietHours(Group):
         """Return whether a moment, in the time of the owner, is within these hours."""
         now, begin, end = moment.strftime("%H:%M"), self.quiet_from, self.quiet_until
         return begin <= now < end if begin <= end else not end <= now < begin
+
+    def hold_at(self, clock: Clock) -> bool:
+        """Return whether it is quiet now, for every way in which the owner is told something."""
+        return self.holds(clock.now().astimezone(clock.zone))
 
 
 class MessengerSettings(QuietHours):
@@ -36,4 +41,15 @@ class MessengerSettings(QuietHours):
         title="Notices in your messenger",
         default=False,
         description="Send every new inbox item to your own chat; questions of bots' conversations are always sent.",
+    )
+
+
+class PushSettings(Group):
+    """Notices to devices that are signed in."""
+
+    says: Literal["waits", "kind", "title"] = Field(
+        title="What notices on your devices say",
+        default="kind",
+        description="What a notice says on a locked screen: only that something waits, of what kind it is, or its title and "
+        "details, which can then be answered there.",
     )
