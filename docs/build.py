@@ -38,6 +38,7 @@ GROUPS = {
         "inbox",
         "messengers",
         "files",
+        "sync",
         "network",
         "suggestions",
         "scheduled-agents",
