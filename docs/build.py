@@ -40,6 +40,7 @@ GROUPS = {
         "notices",
         "messengers",
         "files",
+        "sync",
         "network",
         "suggestions",
         "scheduled-agents",

@@ -169,14 +169,19 @@ def _make_way(project: Folder, change: Change, batch: Container[str]) -> None:
 
 def _check(project: Folder, change: Change, batch: Container[str]) -> None:
     status, planned = status_of(project, change.path), change.before
+    # A new file may belong to a database that is there, or to a commit.
+    may_matter = status is not None or database_of(change.path) != change.path or _is_of_commit(change)
+    is_used = (
+        may_matter and not _is_folder(change) and change.after.kind != "folder" and in_use(project, change.path, batch)
+    )
+    # Afterwards: to find out who uses a file takes long enough for an editor to write it.
+    status = status_of(project, change.path)
     if _is_folder(change):
         if status is None or not stat.S_ISDIR(status.st_mode):
             raise Meanwhile
     elif (signature_of(status) if status else None) != planned.signature:
         raise Meanwhile
-    # A new file may belong to a database that is there, or to a commit.
-    may_matter = status is not None or database_of(change.path) != change.path or _is_of_commit(change)
-    if may_matter and not _is_folder(change) and change.after.kind != "folder" and in_use(project, change.path, batch):
+    if is_used:
         raise InUse
 
 

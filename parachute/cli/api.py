@@ -20,7 +20,7 @@ _SECONDS = 30.0
 _SILENCE = 180.0
 """The server says something at least every minute; after three the connection is taken for lost."""
 
-_PIECE = 256 * 1024
+PIECE = 256 * 1024
 _ANSWER_LIMIT = 64 * 1024 * 1024
 _EVERY_ADDRESS = {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "::": "::1"}  # noqa: S104 -- compared, not listened on
 
@@ -118,9 +118,14 @@ class Api:
         """The JSON that a DELETE answers; errors: Refused, Unavailable."""
         return self._call("DELETE", path)
 
-    def stream(self, method: str, path: str, body: object = None) -> http.client.HTTPResponse:
+    def stream(
+        self, method: str, path: str, body: object = None, headers: Mapping[str, str] | None = None
+    ) -> http.client.HTTPResponse:
         """An answer to be read bit by bit; errors: Refused, Unavailable. Reading raises OSError or HTTPException."""
-        return self._open(method, path, body, _SILENCE)
+        return self._open(method, path, body, _SILENCE, headers)
+
+    def _connection(self, seconds: float) -> http.client.HTTPConnection:
+        return http.client.HTTPConnection(self.host, self.port, timeout=seconds, blocksize=PIECE)
 
     def _call(
         self,
@@ -152,7 +157,7 @@ class Api:
     def _send(
         self, method: str, path: str, payload: bytes | BinaryIO | None, seconds: float, given: Mapping[str, str]
     ) -> http.client.HTTPResponse:
-        connection = http.client.HTTPConnection(self.host, self.port, timeout=seconds, blocksize=_PIECE)
+        connection = self._connection(seconds)
         headers = {"Accept": "application/json", "Connection": "close", **given}
         if self._token:
             headers["Authorization"] = f"Bearer {self._token}"

@@ -95,11 +95,15 @@ class UndoneChange(Answer, frozen=True):
 
 
 class Expected(Struct, frozen=True):
-    """Precondition for writing a file: one of these ETags (`*`: any file), nothing, or a file of this time."""
+    """Precondition for writing a file: one of these ETags (`*`: any file), nothing, or a file of this time.
+
+    `digest` is the SHA-256 of what it replaces, empty where nothing may be.
+    """
 
     etags: frozenset[str] | None = None
     is_new: bool = False
     modified: str | None = None
+    digest: str | None = None
 
     @classmethod
     def read(cls, if_match: str | None, if_none_match: str | None, modified: str | None = None) -> "Expected":
@@ -120,12 +124,21 @@ class Expected(Struct, frozen=True):
                 and self.modified in (None, modified_text(found.modified_ns))
             )
         if not is_as_expected:
-            raise Conflict(
-                f"{path} has changed since you read it.",
-                "Read it again and apply your change to the current version.",
-                status=412,
-                key="changed_meanwhile",
-            )
+            raise _changed(path)
+
+    def check_content(self, path: str, found: str) -> None:
+        """Compare it with the hash of what is there, empty if nothing is; error: Conflict."""
+        if self.digest not in (None, found):
+            raise _changed(path)
+
+
+def _changed(path: str) -> Conflict:
+    return Conflict(
+        f"{path} has changed since you read it.",
+        "Read it again and apply your change to the current version.",
+        status=412,
+        key="changed_meanwhile",
+    )
 
 
 def etag_of(signature: Signature) -> str:

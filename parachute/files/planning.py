@@ -27,6 +27,7 @@ Plan = Callable[[Blobs, Folder], Sequence[Change]]
 MOST_ENTRIES = 10_000
 """Files and folders that one change moves or removes at most."""
 
+ANYTHING = Expected()
 _FILE_MODE, _FOLDER_MODE = 0o644, 0o755
 _PERMISSIONS = 0o777
 
@@ -64,6 +65,7 @@ def writing(path: Parts, content: Staged, expected: Expected, keep: int) -> Plan
             if before.state.kind not in ("none", "file"):
                 raise InvalidInput(f"path: {name} is no regular file.", key="not_a_file")
             expected.check(name, before.signature)
+            expected.check_content(name, before.state.hash)
         except BaseException:
             before.drop()
             raise
@@ -169,12 +171,19 @@ def making_folder(path: Parts) -> Plan:
     return plan
 
 
-def removing(path: Parts, keep: int) -> Plan:
+def removing(path: Parts, keep: int, expected: Expected = ANYTHING) -> Plan:
     """Remove a file, a link, or a folder with all that is in it."""
 
     def plan(blobs: Blobs, vault: Folder) -> Sequence[Change]:
+        name = "/".join(path)
         with said(path):
             found = _tree(_Looking(blobs, vault, keep), path)
+        try:
+            expected.check_content(name, found[name].state.hash)
+        except Conflict:
+            for each in found.values():
+                each.drop()
+            raise
         return in_order(Change(name, before, NOTHING) for name, before in found.items())
 
     return plan

@@ -139,10 +139,10 @@ class VaultFiles:
         await self._moved(self._root.joinpath(*parts), self._root.joinpath(*target))
         return await self._make("move", names, planning.moving(parts, target, self._keep), caller)
 
-    async def remove(self, path: str, caller: Caller) -> int | None:
-        """Remove a file or a folder with all that is in it; the number of the change."""
+    async def remove(self, path: str, caller: Caller, expected: Expected = planning.ANYTHING) -> int | None:
+        """Remove a file or a folder with all that is in it; the number of the change. Error: Conflict if it is not as expected."""
         parts = vault_path(path, Access.WRITE)
-        return await self._make("delete", "/".join(parts), planning.removing(parts, self._keep), caller)
+        return await self._make("delete", "/".join(parts), planning.removing(parts, self._keep, expected), caller)
 
     async def changes(self, path: str | None, limit: int) -> Sequence[DeviceChange]:
         """The newest changes that were made here, or those of them at or below a path."""

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from parachute.base.errors import ParachuteError
 from parachute.base.folders import Folder, TooMany
 from parachute.chat.contexts.discovery import is_entered
+from parachute.core.conflict_copies import original_of
 from parachute.files.documents import confinement
 from parachute.files.documents.kinds import ENDINGS, KINDS, PICTURES, is_picture, kind_of
 from parachute.security.permissions.models import Access
@@ -84,6 +85,8 @@ def _take(found: Marks, path: str, mark: str, readable: frozenset[str]) -> None:
 def _files(place: str, entries: Iterable["os.DirEntry[str]"]) -> Iterator[tuple[str, str]]:
     for entry in entries:
         if not entry.name.lower().endswith((*_ENDINGS, *ENDINGS)) or not may_list(entry.name, hidden=False):
+            continue
+        if original_of(entry.name) is not None:
             continue
         try:
             status = entry.stat(follow_symlinks=False)

@@ -63,6 +63,9 @@ _LIMITS = {
     **{f"/api/{name}": _BODY_LIMIT for name in OWN - ALIASES.keys()},
     "/api/write": _TEXT_LIMIT,
     "/api/files/upload": _FILE_LIMIT,
+    "/api/files/sync": _FILE_LIMIT,
+    # Two texts, of which each letter may be six.
+    "/api/files/sync/merge": 8 * _BODY_LIMIT,
     # Only the message itself; other bodies of a conversation have the limit of everything else.
     "/api/chat": _MESSAGE_LIMIT,
     "/api/chat/": _BODY_LIMIT,

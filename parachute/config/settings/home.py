@@ -108,6 +108,11 @@ class Home(Struct, frozen=True):
         return self.root / "documents"
 
     @property
+    def sync(self) -> Path:
+        """The memory of folders that this device keeps the same as the vault of another computer, each with its key."""
+        return private_folder(self.root / "sync")
+
+    @property
     def views(self) -> Path:
         """Changes by sandboxed agents to their projects, a folder per session, until they are applied."""
         return private_folder(self.root / "views")

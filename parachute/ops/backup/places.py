@@ -41,6 +41,8 @@ class Places(Struct, frozen=True):
         under_way = (
             ".parachute/adopting",
             ".parachute/uploads",
+            # Without it a restored vault has a new epoch, and no device trusts what it remembers.
+            ".parachute/sync",
             ".parachute/imports/*/upload",
             ".parachute/imports/*/staged",
         )
@@ -54,6 +56,7 @@ class Places(Struct, frozen=True):
             "changes",
             "meaning",
             "documents",
+            "sync",
             "backup/*",
             # How far an update of this machine is, and the way back: elsewhere it would be taken up without its versions.
             *("updates/update.json", "updates/kept", "updates/units"),

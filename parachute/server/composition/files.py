@@ -1,8 +1,12 @@
 """The wing `files`: the vault for the owner's devices."""
 
 from parachute.files.arriving import ArrivingFiles
+from parachute.files.conflicts.inbox import ConflictsSource
+from parachute.files.conflicts.store import ConflictStore
 from parachute.files.search import FileSearch
 from parachute.files.service import VaultFiles
+from parachute.files.sync.arriving import ArrivingVersions
+from parachute.files.sync.service import VaultSync
 from parachute.server.composition.chat import ChatServices
 from parachute.server.composition.events import EventServices
 from parachute.server.composition.lifecycle import Lifecycle
@@ -17,7 +21,7 @@ async def build_files(
     llm: ModelServices,
     chat: ChatServices,
     lifecycle: Lifecycle,
-) -> tuple[VaultFiles, ArrivingFiles, FileSearch]:
+) -> tuple[VaultFiles, ArrivingFiles, FileSearch, VaultSync, ArrivingVersions]:
     """Build what reads, writes and searches the vault for devices."""
     files = VaultFiles(
         storage.vault, installation.settings.changes, chat.changes, chat.agents.origins.moved, storage.audit
@@ -26,6 +30,10 @@ async def build_files(
     pictures = installation.settings.search.pictures
     search = FileSearch(storage.vault, llm.meaning, events.file_watcher, kept, installation.clock, pictures=pictures)
     arriving = ArrivingFiles(storage.vault, files)
+    conflicts = ConflictStore(storage.vault, installation.clock)
+    inbox, watcher = events.inbox, events.file_watcher
+    inbox.add(ConflictsSource(storage.vault, files, conflicts, watcher, inbox.changed, installation.clock))
+    sync = VaultSync(storage.vault, files, conflicts, watcher, inbox.changed)
     await lifecycle.start(files)
     await lifecycle.start(search.indexing)
-    return files, arriving, search
+    return files, arriving, search, sync, ArrivingVersions(storage.vault, sync)

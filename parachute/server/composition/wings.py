@@ -15,6 +15,8 @@ from parachute.chat.sessions.models import AppListener
 from parachute.files.arriving import ArrivingFiles
 from parachute.files.search import FileSearch
 from parachute.files.service import VaultFiles
+from parachute.files.sync.arriving import ArrivingVersions
+from parachute.files.sync.service import VaultSync
 from parachute.modules.registry.models import RunningModules
 from parachute.modules.registry.scopes import KnownScopes
 from parachute.ops.doctor.examiner import Examiner
@@ -75,7 +77,7 @@ class _Above(Struct, frozen=True, kw_only=True):
 
     automation: AutomationServices
     connectors: ConnectorServices
-    files: tuple[VaultFiles, ArrivingFiles, FileSearch]
+    files: tuple[VaultFiles, ArrivingFiles, FileSearch, VaultSync, ArrivingVersions]
     ops: OpsServices
     switch: KillSwitchService
 

@@ -167,4 +167,13 @@ async def call_files(call: Any, client: httpx2.AsyncClient) -> list[str]:
     await call("GET /api/files/pieces/{key}", query=whole, key="0" * 16)
     pieces = await client.put(f"/api/files/pieces/{'0' * 16}{whole}&offset=0", content=b"x")
     assert pieces.json()["path"] == "Shed/sound.webm"
-    return ["PUT /api/files/upload", "PUT /api/files/pieces/{key}"]
+    await call("GET /api/files/sync")
+    await call("POST /api/files/sync/merge", {"path": "Shed/spade.md", "base": None, "text": "Oil it."})
+    digest = hashlib.sha256(b"Oil it.").hexdigest()
+    await call("DELETE /api/files/sync", query=f"?path=Shed/spade.md&base={digest}")
+    sent = f"path=Shed/spade.md&sha256={digest}"
+    assert (await client.put(f"/api/files/sync?{sent}", content=b"Oil it.")).status_code == 200
+    await call("GET /api/files/sync/pieces/{key}", query=f"?size=7&sha256={digest}", key=digest)
+    piece = await client.put(f"/api/files/sync/pieces/{digest}?{sent}&size=7&offset=0", content=b"Oil it.")
+    assert piece.json()["done"]["outcome"] == "taken"
+    return ["PUT /api/files/upload", "PUT /api/files/pieces/{key}", "PUT /api/files/sync", "PUT /api/files/sync/pieces/{key}"]

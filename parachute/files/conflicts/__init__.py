@@ -1,0 +1,1 @@
+"""Versions of a file that two devices made apart from each other, until their owner decides."""

@@ -1,0 +1,1 @@
+"""The vault on several devices: what there is of it, and what they change."""

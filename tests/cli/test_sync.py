@@ -1,0 +1,80 @@
+"""`parachute sync` on a laptop, against a computer."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support.making import Make
+from tests.support.server import Server
+from tests.support.terminal import Terminal
+
+
+@pytest.fixture
+def server(make_server: Make[Server]) -> Server:
+    """A computer with one note."""
+    made = make_server()
+    (made.vault / "Notes").mkdir()
+    (made.vault / "Notes/peas.md").write_text("Sow peas.\n")
+    return made
+
+
+def key_file(parachute: Terminal, server: Server) -> Path:
+    """A key of the computer for the laptop."""
+    parachute.environment["PARACHUTE_HOME"] = str(server.home.root)
+    made = json.loads(parachute.ok("keys", "create", "laptop", "--scope", "vault:write", "--json"))
+    del parachute.environment["PARACHUTE_HOME"]
+    file = Path(parachute.environment["HOME"]) / "key"
+    file.write_text(made["key"])
+    return file
+
+
+def test_a_laptop_with_its_computer(parachute: Terminal, server: Server) -> None:
+    key = key_file(parachute, server)
+    folder = Path(parachute.environment["HOME"]) / "Laptop"
+    folder.mkdir()
+    (folder / "beans.md").write_text("Beans.\n")
+    first = ("sync", str(folder), "--with", server.url, "--key-file", str(key))
+    plan = json.loads(parachute.ok(*first, "--dry-run", "--json"))
+    assert {(step["path"], step["step"]) for step in plan["steps"]} >= {
+        ("Notes/peas.md", "download"),
+        ("beans.md", "upload"),
+    }
+    assert not (folder / "Notes").exists()
+    parachute.ok(*first, "--once")
+    assert (folder / "Notes/peas.md").read_text() == "Sow peas.\n"
+    assert (server.vault / "beans.md").read_text() == "Beans.\n"
+    # The computer and the key are remembered.
+    (folder / "Notes/peas.md").write_text("Sow peas in April.\n")
+    (server.vault / "Notes/peas.md").write_text("Sow peas in March.\n")
+    large = b"\0" * 3_000_000
+    (folder / "large.bin").write_bytes(large)
+    report = json.loads(parachute.ok("sync", str(folder), "--once", "--json"))
+    assert report["conflicts"] == ["Notes/peas.md"]
+    assert report["uploaded"] == ["large.bin"]
+    assert (server.vault / "large.bin").read_bytes() == large
+    waiting = json.loads(parachute.ok("inbox", "--json", PARACHUTE_HOME=str(server.home.root)))
+    items = waiting["items"] if isinstance(waiting, dict) else waiting
+    assert [item["details"]["device"] for item in items if item["kind"] == "conflict"] == ["laptop"]
+    (server.vault / "large.bin").unlink()
+    (server.vault / "other.bin").write_bytes(large)
+    report = json.loads(parachute.ok("sync", str(folder), "--once", "--json"))
+    assert (report["downloaded"], report["deleted_here"]) == (["other.bin"], ["large.bin"])
+    assert (folder / "other.bin").read_bytes() == large
+
+
+def test_what_is_refused(parachute: Terminal, server: Server) -> None:
+    folder = Path(parachute.environment["HOME"]) / "Laptop"
+    folder.mkdir()
+    for arguments in (
+        (str(folder),),
+        (str(folder), "--with", "http://home.example"),
+        (str(folder), "--with", "https://home.example/vault"),
+        (str(folder), "--with", server.url),
+        (str(server.vault), "--with", server.url),
+        (str(folder / "none"), "--with", server.url),
+    ):
+        parachute.fails("sync", *arguments, "--once")
+    key = folder.parent / "wrong"
+    key.write_text("para_wrong")
+    assert "key" in parachute.fails("sync", str(folder), "--with", server.url, "--key-file", str(key), "--once").lower()

@@ -1,0 +1,1 @@
+"""The vault on several devices."""
