@@ -24,6 +24,7 @@ from parachute.security.audit.middleware import AuditMiddleware
 from parachute.security.keys.browser_sessions import BrowserSessions
 from parachute.security.keys.cli_token import CliToken
 from parachute.security.keys.service import Keys
+from parachute.security.mcp_clients.service import McpClients
 from parachute.server.api_description import described
 from parachute.server.composition.lifecycle import Lifecycle
 from parachute.server.composition.storage import Installation
@@ -58,7 +59,11 @@ _UPLOAD_LIMIT = 512 * 1024 * 1024
 _EXPORT_LIMIT = 64 * 1024 * 1024 * 1024
 """Bytes of an export, which has to be an end of; whether there is room for it is asked first."""
 
+_FORM_LIMIT = 16 * 1024
+"""Bytes of what clients that nobody knows register and ask."""
+
 _LIMITS = {
+    "/oauth": _FORM_LIMIT,
     "/api": _UPLOAD_LIMIT,
     **{f"/api/{name}": _BODY_LIMIT for name in OWN - ALIASES.keys()},
     "/api/write": _TEXT_LIMIT,
@@ -119,13 +124,15 @@ def create(
     keys, modules = Keys(home.root, clock=clock), Modules(home, settings.vault, projects=settings.project_folders)
     first_boot = FirstBoot(home.root, keys)
     browsers = BrowserSessions(home.root, keys, clock=clock)
+    mcp_clients = McpClients(home.root, clock)
     pairing = Pairing(keys, browsers, first_boot, clock, is_kit=lambda typed: _is_kit(home, typed))
-    services = ServiceRegistry(home, settings, credentials, keys, browsers, pairing, modules, first_boot)
+    services = ServiceRegistry(home, settings, credentials, keys, browsers, pairing, modules, first_boot, mcp_clients)
     installation = Installation(
         home=home,
         settings=settings,
         credentials=credentials,
         keys=keys,
+        mcp_clients=mcp_clients,
         modules=modules,
         clock=clock,
         resolve=resolve,
@@ -144,6 +151,7 @@ def create(
         keys=keys,
         cli_token=CliToken(home.root),
         browsers=browsers,
+        mcp_clients=mcp_clients,
         auth_mode=settings.auth_mode,
         bind=settings.host,
         hostnames=settings.hostnames,

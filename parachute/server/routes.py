@@ -64,6 +64,9 @@ ROUTES = _table(
             " automation.scheduled_agents.api"
         ),
         "/mcp": "modules.mcp_endpoint.api",
+        "mcp-clients": "modules.mcp_endpoint.clients_api",
+        "/oauth": "web.authorization.api",
+        "/.well-known": "web.authorization.api",
         "para": "modules.runtime.api",
         "scheduler": "automation.scheduled_agents.api",
         "suggestions": "automation.triage.api automation.suggestions.api",

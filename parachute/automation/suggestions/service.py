@@ -11,6 +11,7 @@ from parachute.automation.suggestions.allowed_targets import check_allowed, chec
 from parachute.automation.suggestions.announcements import Announcements
 from parachute.automation.suggestions.models import (
     MEMBERS_LIMIT,
+    OUTSIDE,
     REASONING_LIMIT,
     TITLE_LIMIT,
     Decision,
@@ -100,6 +101,10 @@ class Suggestions:
             reason = f"{error.message} The suggestion {made.id} waits for the user instead."
             raise ParachuteError(reason, error.hint, key=error.key, status=error.status) from error
 
+    async def propose_from_client(self, client: str, document: dict[str, Any]) -> Suggestion:
+        """Keep what an MCP client proposes, by the name that it gave itself: it always waits. Errors: those of `suggest`."""
+        return await self._keep(Source(OUTSIDE, client), Proposal.read(document), Origin.REMOTE_MCP)
+
     async def propose_setting(self, source: Source, payload: dict[str, Any], reasoning: str) -> Suggestion:
         """Keep a change of the computer's own settings that its maintenance agent proposes; errors: InvalidInput, TooMany."""
         if len(reasoning) > REASONING_LIMIT:
@@ -116,11 +121,11 @@ class Suggestions:
         """Keep a change of a context file that the curator proposes; errors: InvalidInput, Conflict, TooMany."""
         return await self._keep(source, Proposal("update", CONTEXTS, None, payload_text(payload), whole(reasoning)))
 
-    async def _keep(self, source: Source, proposal: Proposal) -> Suggestion:
+    async def _keep(self, source: Source, proposal: Proposal, origin: Origin | None = None) -> Suggestion:
         change = json.loads(proposal.payload)
         seen = await self._targets.inspect(proposal.target_module, proposal.action, proposal.target_id, change)
         titled = replace(proposal, title=seen.title or proposal.title)
-        origin = await self._origin(source)
+        origin = origin or await self._origin(source)
         made, is_new = await self._store.add(source, titled, seen.version, seen.before, origin=origin)
         if is_new:
             self._announcements.record(made, True, None)

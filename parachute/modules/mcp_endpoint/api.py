@@ -8,9 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from parachute.base.errors import InvalidInput
 from parachute.base.mcp_messages import VERSIONS
 from parachute.base.services import provided
-from parachute.modules.mcp_endpoint.service import McpEndpoint, encoded
-from parachute.security.keys.models import Caller, Capability
-from parachute.web.access.owner import is_owner
+from parachute.modules.mcp_endpoint.service import McpEndpoint
+from parachute.security.keys.models import Caller
 
 router = APIRouter(tags=["mcp"])
 
@@ -36,19 +35,13 @@ async def mcp(
     service: EndpointDependency,
     mcp_protocol_version: Annotated[str | None, Header(max_length=40)] = None,
 ) -> Response:
-    """Answer a message of the Model Context Protocol; the key's scopes say which tools there are."""
+    """Answer a message of the Model Context Protocol; the key's scopes, or what a client was granted, say which tools there are."""
     if mcp_protocol_version is not None and mcp_protocol_version not in VERSIONS:
         raise InvalidInput(
             f"MCP-Protocol-Version: expected one of {', '.join(VERSIONS)}.", status=400, key="unknown_version"
         )
     caller: Caller = request.scope["state"]["caller"]
-    # A program of the owner's own user may do everything, but its caller says so only where a route asks for more.
-    everything = caller.kind == "local" and await is_owner(request)
-
-    def may(module: str, capability: Capability) -> bool:
-        return everything or caller.may(module, capability)
-
-    answer = await service.answer(message.model_dump(exclude_unset=True), caller, may)
+    answer = await service.answer(message.model_dump(exclude_unset=True), caller, caller.may)
     if answer is None:
         return Response(status_code=202)
-    return Response(encoded(answer), media_type="application/json")
+    return Response(answer, media_type="application/json")

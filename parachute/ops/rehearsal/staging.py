@@ -23,6 +23,7 @@ _SECRETS = (
     "git-tokens.json",
     "mcp-secrets.json",
     "mcp-logins.json",
+    "mcp-clients.json",
     "backup",
 )
 """Files of the state directory that no rehearsal has: with them a program could act for the owner elsewhere."""

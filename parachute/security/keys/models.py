@@ -11,7 +11,7 @@ from msgspec import Struct
 from parachute.base.errors import InvalidInput, NotAllowed, ParachuteError
 
 Capability = Literal["read", "write", "admin"]
-CallerKind = Literal["key", "browser", "cli", "local", "anonymous"]
+CallerKind = Literal["key", "browser", "cli", "local", "anonymous", "mcp_client"]
 
 CAPABILITIES: tuple[Capability, ...] = ("read", "write", "admin")
 EVERY_MODULE = "*"

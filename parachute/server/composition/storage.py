@@ -36,6 +36,7 @@ from parachute.ops.recovery.service import Recovery
 from parachute.sandbox.egress.internet import Connect, Resolve
 from parachute.security.audit.service import Audit
 from parachute.security.keys.service import Keys
+from parachute.security.mcp_clients.service import McpClients
 from parachute.server.composition.lifecycle import Lifecycle
 from parachute.supervisor.credentials import Credentials
 
@@ -62,6 +63,7 @@ class Installation(Struct, frozen=True, kw_only=True):
     settings: Settings
     credentials: Credentials
     keys: Keys
+    mcp_clients: McpClients
     modules: Modules
     clock: Clock = SYSTEM
     resolve: Resolve | None = None

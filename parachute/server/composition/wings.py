@@ -36,7 +36,7 @@ from parachute.server.composition.kill_switch import build_kill_switch
 from parachute.server.composition.lifecycle import Lifecycle
 from parachute.server.composition.llm import ModelServices, build_llm
 from parachute.server.composition.messengers import MessengerServices, build_messengers
-from parachute.server.composition.modules import ModuleServices, build_modules
+from parachute.server.composition.modules import ModuleServices, build_modules, outside
 from parachute.server.composition.networks import NetworkServices, build_networks
 from parachute.server.composition.ops import OpsServices, build_examiner, build_ops
 from parachute.server.composition.sandbox import SandboxServices, build_sandbox
@@ -201,6 +201,7 @@ async def _build_above(
     ops = await build_ops(
         installation, storage, events, below.examiner, llm, chat, history, suggestions, browsers, lifecycle
     )
+    below.modules.mcp_endpoint.start(outside(below.sessions, suggestions))
     below.modules.hosts.after_changes.append(ops.examiner.modules_changed)
     switch = await build_kill_switch(
         installation,

@@ -13,6 +13,8 @@ from parachute.security.keys.models import FULL_ACCESS, READ_AND_WRITE, Caller, 
 from parachute.security.keys.peers import Peers
 from parachute.security.keys.service import Keys
 from parachute.security.keys.stored_secrets import StoredSecrets
+from parachute.security.mcp_clients.models import ACCESS_PREFIX
+from parachute.security.mcp_clients.service import McpClients
 from parachute.web.access.cookies import presented_session
 from parachute.web.access.credentials import Recognition, WrongCredential, presented_credential
 from parachute.web.access.exposure import check_exposure
@@ -55,6 +57,7 @@ class AccessMiddleware:
         keys: Keys,
         cli_token: CliToken,
         browsers: BrowserSessions,
+        mcp_clients: McpClients,
         auth_mode: str = "remote",
         bind: str = "127.0.0.1",
         hostnames: Iterable[str] = (),
@@ -69,6 +72,7 @@ class AccessMiddleware:
         self._auth_mode = check_exposure(auth_mode, bind, keys, browsers, awaits_set_up=awaits_set_up)
         self._keys = keys
         self._browsers = browsers
+        self._mcp_clients = mcp_clients
         self._recognition = Recognition(keys, cli_token, browsers)
         self._hosts = HostAllowList(hostnames, bind)
         self._origins = OriginPolicy(origins)
@@ -83,14 +87,16 @@ class AccessMiddleware:
             try:
                 caller, client = await self._admit(scope)
             except ParachuteError as refusal:
-                await refuse(scope, send, refusal)
+                await refuse(scope, send, refusal, _challenge(scope, refusal))
                 return
             known = {"caller": caller, "client_address": client.address, "peers": self._peers}
             scope["state"] = {**scope.get("state", {}), **known}
-            if caller.key is not None:
+            if caller.kind == "mcp_client" and caller.key is not None:
+                send = _while_valid(self._mcp_clients.holds, caller.key, send)
+            elif caller.key is not None:
                 held: StoredSecrets = self._browsers if caller.kind == "browser" else self._keys
                 held.note_address(caller.key, client.address)
-                send = _while_valid(held, caller.key, send)
+                send = _while_valid(held.holds, caller.key, send)
         elif scope["type"] != "lifespan":
             await refuse(scope, send, _NO_WEBSOCKETS)
             return
@@ -119,6 +125,9 @@ class AccessMiddleware:
             # Other users of this computer, and whoever comes through a forwarder of theirs, are strangers.
             is_own = await self._peers.is_own(peer, server)
             client = replace(client, is_local=is_own is not False, is_other_user=is_own is False)
+        scheme = self._proxies.scheme(client, scope.get("scheme", "http"), headers.proxy_marks)
+        origin = f"{scheme}://{(host or b'').decode('latin-1').lower()}"
+        scope["state"] = {**scope.get("state", {}), "origin": origin}
         caller = self._who(scope, headers, client, need)
         # Whoever shows a key has what that may, no more because of where it comes from.
         is_open = _is_open(need, client) and (need.audience == "everyone" or caller.key is None)
@@ -126,6 +135,9 @@ class AccessMiddleware:
             if need.is_confirmed:
                 check_confirmed(caller)
             return caller, client
+        if need.audience == "programs" and caller.kind in ("local", "anonymous"):
+            # An assistant on this computer has what it was given, too, and asks for that when it is told so.
+            raise _key_needed(client)
         if await self._is_owner(scope, caller, need):
             return _LOCAL_OWNER, client
         raise _not_allowed(caller, need)
@@ -133,6 +145,8 @@ class AccessMiddleware:
     def _who(self, scope: Scope, headers: CallHeaders, client: Client, need: Need) -> Caller:
         try:
             presented = presented_credential(headers.single)
+            if presented is not None and presented.startswith(ACCESS_PREFIX):
+                return self._mcp_client(presented, scope["state"]["origin"], headers)
             if presented is not None:
                 return self._recognition.caller(presented, headers.is_browser)
             if browser := self._browser(scope, headers, need):
@@ -157,6 +171,13 @@ class AccessMiddleware:
                 raise _key_needed(client)
         return _ANONYMOUS_BROWSER if headers.is_browser else _ANONYMOUS
 
+    def _mcp_client(self, presented: str, origin: str, headers: CallHeaders) -> Caller:
+        """The client whose token this is, at the address for which it was given; errors: WrongCredential, ClientsUnreadable."""
+        grant = self._mcp_clients.authenticate(presented)
+        if grant is None or grant.resource != resource_of(origin):
+            raise WrongCredential("This token is not valid here.", "Sign in again.", key="wrong_token")
+        return Caller("mcp_client", grant.label, (), headers.is_browser, grant.id)
+
     def _browser(self, scope: Scope, headers: CallHeaders, need: Need) -> Caller | None:
         """The browser whose cookie came, None without one; errors: OriginNotAllowed, WrongCredential, KeysUnreadable."""
         scheme = scope.get("scheme", "http")
@@ -178,8 +199,8 @@ class AccessMiddleware:
         return bool(await self._peers.is_own(scope.get("client"), scope.get("server")))
 
 
-def _while_valid(held: StoredSecrets, key: str, send: Send) -> Send:
-    """End a stream when its key is revoked, or its browser signed out; an answer of known length ends anyway."""
+def _while_valid(holds: Callable[[str], bool], key: str, send: Send) -> Send:
+    """End a stream when its key is revoked, its browser signed out, or its client ended; an answer of known length ends anyway."""
     is_stream, is_over = True, False
 
     async def send_while_valid(message: Message) -> None:
@@ -188,7 +209,7 @@ def _while_valid(held: StoredSecrets, key: str, send: Send) -> Send:
             is_stream = all(name != b"content-length" for name, _ in message.get("headers", ()))
         elif is_over:
             return
-        elif is_stream and message.get("more_body") and not held.holds(key):
+        elif is_stream and message.get("more_body") and not holds(key):
             is_over = True
             # The server tells the application then that its reader has left.
             message = {"type": "http.response.body", "body": b""}
@@ -197,15 +218,33 @@ def _while_valid(held: StoredSecrets, key: str, send: Send) -> Send:
     return send_while_valid
 
 
+def resource_of(origin: str) -> str:
+    """The name of this computer's MCP server at one of its addresses (RFC 8707), for which tokens are."""
+    return f"{origin}/mcp"
+
+
+def _challenge(scope: Scope, refusal: ParachuteError) -> str:
+    """The header by which a refused program learns how to come in: at `/mcp` where the metadata are (RFC 9728, section 5.1)."""
+    origin = scope.get("state", {}).get("origin", "")
+    if refusal.status != 401 or scope["path"] != "/mcp" or not origin:
+        return "Bearer"
+    error = 'error="invalid_token", ' if refusal.key != KeyNeeded.key else ""
+    return f'Bearer {error}resource_metadata="{origin}/.well-known/oauth-protected-resource/mcp"'
+
+
 def _is_open(need: Need, client: Client) -> bool:
     return need.audience == "everyone" or (need.audience == "loopback" and client.is_local)
 
 
 def _is_enough(need: Need, caller: Caller) -> bool:
     has_shown_one = caller.kind in ("key", "browser", "cli")
-    if need.audience == "holders" and has_shown_one:
+    if need.audience in ("holders", "programs") and has_shown_one:
         return True
-    return caller.may(need.module, need.capability) and (need.audience != "credential" or has_shown_one)
+    if caller.kind == "mcp_client":
+        return need.audience == "programs"
+    return caller.may(need.module, need.capability) and (
+        need.audience not in ("credential", "programs") or has_shown_one
+    )
 
 
 def _key_needed(client: Client) -> KeyNeeded:

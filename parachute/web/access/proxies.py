@@ -55,6 +55,11 @@ class ProxyPolicy:
         # A configured proxy that adds no header hides who is behind it, so its own address counts for nothing.
         return Client(self._behind(marks) or str(address), False, True, True)
 
+    def scheme(self, client: Client, scheme: str, marks: Sequence[tuple[bytes, bytes]]) -> str:
+        """Return the scheme that the caller used, which of a configured proxy its header tells."""
+        said = [value for name, value in marks if name == b"x-forwarded-proto"]
+        return "https" if client.is_vouched and said == [b"https"] else scheme
+
     def _behind(self, marks: Sequence[tuple[bytes, bytes]]) -> str | None:
         hops = _hops(marks, b"x-forwarded-for") or _hops(marks, b"forwarded")
         nearest: Address | None = None

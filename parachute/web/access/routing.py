@@ -9,8 +9,8 @@ from parachute.security.keys.models import EVERY_MODULE, Capability
 
 # everyone: no key is ever needed. loopback: none from this computer. callers: whoever holds the capability.
 # credential: only with a key, a cookie or the command line's token, also from this computer. holders: whoever shows one of these,
-# whatever its scopes, and the owner.
-Audience = Literal["everyone", "loopback", "callers", "credential", "holders"]
+# whatever its scopes, and the owner. programs: the same, and MCP clients that the owner let in, but nobody without any of these.
+Audience = Literal["everyone", "loopback", "callers", "credential", "holders", "programs"]
 
 _READING = frozenset(("GET", "HEAD"))
 
@@ -166,8 +166,33 @@ RULES = (
     Rule("/api/imports", "chat", written="imports", write="admin"),
     Rule("/api/usage", "chat"),
     Rule("/api/ask", "chat"),
-    # For programs of the owner's: each has the tools that its scopes allow, which the route looks at.
-    Rule("/mcp", "modules", read="admin", write="admin", readers="holders", writers="holders", is_exact=True),
+    # For programs of the owner's: each has the tools that its scopes allow, or what it was granted, which the route looks at.
+    Rule("/mcp", "modules", read="admin", write="admin", readers="programs", writers="programs", is_exact=True),
+    # Where such a program learns how to come in, and asks; nothing is given but what the owner agrees to.
+    Rule("/.well-known/oauth-protected-resource", "mcp-clients", write="admin", readers="everyone"),
+    Rule("/.well-known/oauth-authorization-server", "mcp-clients", write="admin", readers="everyone", is_exact=True),
+    Rule("/oauth/authorize", "mcp-clients", write="admin", readers="everyone", is_exact=True),
+    Rule("/oauth/register", "mcp-clients", read="admin", writers="everyone", is_exact=True),
+    Rule("/oauth/token", "mcp-clients", read="admin", writers="everyone", is_exact=True),
+    Rule("/oauth/revoke", "mcp-clients", read="admin", writers="everyone", is_exact=True),
+    # What one gets to know is the owner's word; to end one needs no confirmation.
+    Rule(
+        "/api/mcp-clients/requests/{request}/agree",
+        "mcp-clients",
+        read="admin",
+        write="admin",
+        writers="credential",
+        is_confirmed=True,
+    ),
+    Rule(
+        "/api/mcp-clients/{client}/limits",
+        "mcp-clients",
+        read="admin",
+        write="admin",
+        writers="credential",
+        is_confirmed=True,
+    ),
+    Rule("/api/mcp-clients", "mcp-clients", read="admin", write="admin"),
     # What was said in recordings of the vault; whoever writes has any of them transcribed.
     Rule("/api/voice", "voice"),
     # The owner's files: neither hidden ones nor secrets, so that nothing is reached here that raises a right.

@@ -12,8 +12,8 @@ def body_of(error: ParachuteError) -> bytes:
     return json.dumps(error.as_json(), ensure_ascii=False, default=str).encode(errors="replace")
 
 
-async def refuse(scope: Scope, send: Send, error: ParachuteError) -> None:
-    """Answer a request or the opening of a websocket with the error."""
+async def refuse(scope: Scope, send: Send, error: ParachuteError, challenge: str = "Bearer") -> None:
+    """Answer a request or the opening of a websocket with the error; `challenge` says of 401 how to come in."""
     body = body_of(error)
     headers = [
         (b"content-type", b"application/json"),
@@ -21,7 +21,7 @@ async def refuse(scope: Scope, send: Send, error: ParachuteError) -> None:
         (b"cache-control", b"no-store"),
     ]
     if error.status == 401:
-        headers.append((b"www-authenticate", b"Bearer"))
+        headers.append((b"www-authenticate", challenge.encode("latin-1", "replace")))
     kind = "http.response"
     if scope["type"] == "websocket":
         if "websocket.http.response" not in scope.get("extensions", {}):

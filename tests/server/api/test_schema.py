@@ -22,6 +22,7 @@ from tests.chat.claude_code_import.writing import write
 from tests.connectors.bots.calling import call_bots
 from tests.modules.runtime.module_computer import ModuleComputer
 from tests.support.browser import call_pairing
+from tests.support.mcp_client import call_mcp_clients
 from tests.support.messages_api import Gate, MessagesAPI, hold, text, tool_use
 from tests.support.sse import ChatStream, chat
 
@@ -227,6 +228,7 @@ async def _rightly(installation: ModuleComputer, client: httpx2.AsyncClient, mod
         body = {"answer": browse(begun["link"])}
         await call("POST /api/mcps/{name}/login/answer", body, name="elsewhere")
         await call("DELETE /api/mcps/{name}/login", name="elsewhere")
+    await call_mcp_clients(installation, call)
     await call_bots(installation, call)
     await call_changes(installation.home, installation.folder / "boat", call, session)
     await call("GET /api/sandbox/sessions/{session}", session=session)

@@ -14,6 +14,7 @@ from parachute.security.keys.browser_sessions import BrowserSessions
 from parachute.security.keys.cli_token import CliToken
 from parachute.security.keys.peers import Peer, Peers
 from parachute.security.keys.service import Keys
+from parachute.security.mcp_clients.service import McpClients
 from parachute.web.access.access import AccessMiddleware
 
 LOOPBACK = ("127.0.0.1", 50000)
@@ -78,9 +79,11 @@ class Gate:
         self.keys = keys
         self.browsers = BrowserSessions(keys.store.path.parent, keys)
         self.cli_token = cli_token
-        self.app = AccessMiddleware(who_called, keys=keys, cli_token=cli_token, browsers=self.browsers, **settings)
-        untold: dict[str, Any] = {"peers": UntoldPeers(), **settings}
-        self._untold = AccessMiddleware(who_called, keys=keys, cli_token=cli_token, browsers=self.browsers, **untold)
+        self.mcp_clients = McpClients(keys.store.path.parent)
+        known: dict[str, Any] = {"keys": keys, "cli_token": cli_token, "browsers": self.browsers}
+        known |= {"mcp_clients": self.mcp_clients, **settings}
+        self.app = AccessMiddleware(who_called, **known)
+        self._untold = AccessMiddleware(who_called, **{"peers": UntoldPeers(), **known})
         self._loop = loop
 
     def call(

@@ -323,7 +323,12 @@ def test_it_can_be_added_to_an_application(gate: MakeGate) -> None:
     made = gate()
     app = FastAPI()
     app.add_middleware(
-        AccessMiddleware, keys=made.keys, cli_token=made.cli_token, browsers=made.browsers, peers=UntoldPeers()
+        AccessMiddleware,
+        keys=made.keys,
+        cli_token=made.cli_token,
+        browsers=made.browsers,
+        mcp_clients=made.mcp_clients,
+        peers=UntoldPeers(),
     )
 
     @app.post("/api/chat")

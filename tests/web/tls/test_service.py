@@ -14,6 +14,7 @@ from parachute.config.settings.models import Settings
 from parachute.events.scheduler.service import Scheduler
 from parachute.modules.registry.service import Modules
 from parachute.security.keys.service import Keys
+from parachute.security.mcp_clients.service import McpClients
 from parachute.server.composition.lifecycle import Lifecycle
 from parachute.server.composition.storage import Installation
 from parachute.server.composition.tls import build_tls
@@ -49,6 +50,7 @@ class Place:
             settings=found,
             credentials=Credentials({}),
             keys=keys,
+            mcp_clients=McpClients(self.home.root),
             modules=Modules(self.home, self.vault),
         )
         return await build_tls(installation, self.scheduler, Lifecycle(self.stack))
