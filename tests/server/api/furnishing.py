@@ -176,4 +176,9 @@ async def call_files(call: Any, client: httpx2.AsyncClient) -> list[str]:
     await call("GET /api/files/sync/pieces/{key}", query=f"?size=7&sha256={digest}", key=digest)
     piece = await client.put(f"/api/files/sync/pieces/{digest}?{sent}&size=7&offset=0", content=b"Oil it.")
     assert piece.json()["done"]["outcome"] == "taken"
-    return ["PUT /api/files/upload", "PUT /api/files/pieces/{key}", "PUT /api/files/sync", "PUT /api/files/sync/pieces/{key}"]
+    return [
+        "PUT /api/files/upload",
+        "PUT /api/files/pieces/{key}",
+        "PUT /api/files/sync",
+        "PUT /api/files/sync/pieces/{key}",
+    ]
