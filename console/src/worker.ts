@@ -1,8 +1,4 @@
-/**
- * The service worker: the program itself opens without a connection, with the last lists to read.
- * It sees every request of the page and touches only those below; answers of anything but GET never come near it.
- */
-import { KEPT_LISTS } from "./state/kept_name";
+/** The service worker: the program itself opens without a connection, and what waits is sent. Answers of the API never come near it. */
 import { all } from "./state/letter_store";
 import { isUrgent, sendAll } from "./state/sending";
 import "./worker_push";
@@ -27,26 +23,12 @@ interface Worker {
   addEventListener(type: "install" | "activate", listener: (event: LaterEvent) => void): void;
   addEventListener(type: "fetch", listener: (event: RequestEvent) => void): void;
   addEventListener(type: "sync", listener: (event: SyncEvent) => void): void;
-  addEventListener(type: "message", listener: (event: MessageEvent<unknown> & LaterEvent) => void): void;
 }
 
 const worker = self as unknown as Worker;
 const SHELL = `shell-${VERSION}`;
-const MOST_LISTS = 60;
 /** Milliseconds to wait for a computer while there is something to show. */
 const PATIENCE = 4000;
-
-/** Paths of the API whose answers are kept: the session, lists of conversations and modules, conversations that were read, and days of the journal. */
-const READABLE = [
-  /^\/api\/pairing\/me$/,
-  /^\/api\/chat$/,
-  /^\/api\/chat\/[0-9a-f-]{36}$/,
-  /^\/api\/workspaces$/,
-  /^\/api\/modules$/,
-  /^\/api\/daily\/(today|entries|days)$/,
-];
-/** Characters of one answer that is kept. */
-const LONGEST = 2_000_000;
 
 worker.addEventListener("install", (event) => {
   const keep = async () => {
@@ -60,7 +42,7 @@ worker.addEventListener("install", (event) => {
 
 worker.addEventListener("activate", (event) => {
   const clean = async () => {
-    for (const name of await caches.keys()) if (name !== SHELL && name !== KEPT_LISTS) await caches.delete(name);
+    for (const name of await caches.keys()) if (name !== SHELL) await caches.delete(name);
     await worker.clients.claim();
   };
   event.waitUntil(clean());
@@ -77,18 +59,6 @@ async function sendWaiting(): Promise<void> {
   await sendAll((error) => (error instanceof Error ? error.message : ""));
 }
 
-/** Grows when somebody signs out: what was asked for before is not kept. */
-let reign = 0;
-
-worker.addEventListener("message", (event) => {
-  if (event.data === "forget") event.waitUntil(forget());
-});
-
-async function forget(): Promise<void> {
-  reign += 1;
-  await caches.delete(KEPT_LISTS);
-}
-
 worker.addEventListener("fetch", (event) => {
   const { request } = event;
   const { origin, pathname } = new URL(request.url);
@@ -96,9 +66,6 @@ worker.addEventListener("fetch", (event) => {
   if (request.mode === "navigate") {
     if (pathname === "/") event.respondWith(patient(page(request), () => caches.match("/", { cacheName: SHELL })));
   } else if (pathname.startsWith("/console/")) event.respondWith(file(request));
-  else if (READABLE.some((known) => known.test(pathname))) {
-    event.respondWith(patient(list(event), () => caches.match(request.url, { cacheName: KEPT_LISTS, ignoreVary: true })));
-  }
 });
 
 async function page(request: Request): Promise<Response> {
@@ -110,27 +77,6 @@ async function page(request: Request): Promise<Response> {
 
 async function file(request: Request): Promise<Response> {
   return (await caches.match(request.url, { cacheName: SHELL, ignoreVary: true })) ?? fetch(request);
-}
-
-async function list({ request }: RequestEvent): Promise<Response> {
-  const begun = reign;
-  const answer = await page(request);
-  if (answer.status === 401) await forget();
-  if (answer.status !== 200) return answer;
-  const text = await answer.clone().text();
-  // Who is signed in is asked at every start: nobody is a reason to forget what somebody has read here.
-  if (new URL(request.url).pathname === "/api/pairing/me" && !(JSON.parse(text) as { signed_in: boolean }).signed_in) await forget();
-  else if (begun === reign && text.length <= LONGEST) await keep(request.url, text, begun);
-  return answer;
-}
-
-async function keep(address: string, text: string, begun: number): Promise<void> {
-  const lists = await caches.open(KEPT_LISTS);
-  await lists.delete(address);
-  await lists.put(address, new Response(text, { headers: { "content-type": "application/json" } }));
-  const known = await lists.keys();
-  for (const old of known.slice(0, Math.max(0, known.length - MOST_LISTS))) await lists.delete(old);
-  if (begun !== reign) await caches.delete(KEPT_LISTS);
 }
 
 /** The answer of the network, or else, or when it takes too long, what is kept. */

@@ -41,7 +41,7 @@ class Browser:
         answer = self.client.request(method, path, json=body, headers={n: v for n, v in sent.items() if v})
         for header in answer.headers.get_list("set-cookie"):
             pair, *attributes = header.split("; ")
-            if "Secure" not in attributes:
+            if "Secure" not in attributes and "HttpOnly" in attributes:
                 self.cookie = None if "Max-Age=0" in attributes else pair
         self.client.cookies.clear()
         return answer

@@ -47,9 +47,11 @@ interface Listeners {
   signedOut: () => void;
   /** The server wants the owner to confirm who they are; whether they did. */
   confirm: () => Promise<boolean>;
+  /** Give the text of an answer, or what is kept of it on this device where the computer does not answer. */
+  read: (address: string, ask: () => Promise<string>) => Promise<string>;
 }
 
-export const listeners: Listeners = { signedOut: () => undefined, confirm: async () => false };
+export const listeners: Listeners = { signedOut: () => undefined, confirm: async () => false, read: (_, ask) => ask() };
 
 /** The address of a route with its parameters. */
 export function address(path: string, { params = {}, query = {} }: Options): string {
@@ -132,8 +134,8 @@ export function upload<T>(
 }
 
 async function json<T>(method: Method, path: string, options?: Options): Promise<T> {
-  const response = await send(method, path, options);
-  const text = await response.text();
+  const ask = async () => (await send(method, path, options)).text();
+  const text = await (method === "GET" ? listeners.read(address(path, options ?? {}), ask) : ask());
   return (text ? JSON.parse(text) : undefined) as T;
 }
 

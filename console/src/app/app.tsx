@@ -44,6 +44,7 @@ export function App() {
     if (!isSignedIn.value) return;
     void connect();
     keepForLater();
+    void import("~/state/reading").then(({ readAhead }) => readAhead()).catch(() => undefined);
     return disconnect;
   }, [isSignedIn.value]);
   return (

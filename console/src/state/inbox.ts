@@ -2,11 +2,10 @@
 import { computed, signal } from "@preact/signals";
 import { api, type Schema } from "~/api/client";
 import { newKey } from "./entries";
-import { keep, kept } from "./kept";
 import { letters } from "./letters";
 import { listen } from "./live";
 import { post, sayWaits } from "./outbox";
-import { isSignedIn, may } from "./session";
+import { may } from "./session";
 
 export type Item = Schema<"ShownItem">;
 export type Inbox = Schema<"InboxPage">;
@@ -33,10 +32,8 @@ export function watchInbox(): () => void {
       const page = await api.get(PATH, { signal: stop.signal });
       if (number !== last) return;
       inbox.value = page;
-      if (isSignedIn.value) void keep(PATH, page);
     } catch {
       // The stream of changes says that the computer is away, and when it is back; until then the last list is shown.
-      if (!stop.signal.aborted) inbox.value ??= await kept<Inbox>(PATH);
     }
   };
   const end = listen(["inbox"], () => void look());

@@ -15,6 +15,8 @@ export const isSignedIn = computed(() => me.value?.signed_in ?? false);
 
 export async function load(): Promise<void> {
   me.value = await api.get("/api/pairing/me");
+  // Nobody is a reason to forget what somebody has read here.
+  if (!me.value.signed_in) await forget();
 }
 
 /** Sign in with a pairing code, or with a key; the name is that of the code, or what the server calls this browser. */

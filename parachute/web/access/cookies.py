@@ -1,5 +1,7 @@
 """The cookie by which a browser is known, and its name over TLS and without."""
 
+import base64
+import hmac
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -9,6 +11,9 @@ from parachute.web.access.credentials import WrongCredential
 PLAIN = "parachute"
 SECURE = "__Host-parachute"
 """Browsers take a name that begins so over TLS alone, and from this very host."""
+
+READING = "parachute-reading"
+"""Half of the key with which a browser encrypts what it keeps for reading without a connection; its pages read it."""
 
 _LONGEST = 512
 
@@ -40,16 +45,18 @@ def presented_session(cookies: Iterable[bytes], scheme: str) -> Presented | None
     return Presented(values[0], over_tls) if values else None
 
 
-def cookie(secret: str, over_tls: bool) -> str:
-    """The header Set-Cookie that signs a browser in, or renews it."""
-    return _header(secret, int(UNUSED.total_seconds()), over_tls)
+def cookies(secret: str, over_tls: bool) -> tuple[str, str]:
+    """The headers Set-Cookie that sign a browser in, or renew that; the second one is `READING`, which ends with the session."""
+    part = base64.urlsafe_b64encode(hmac.digest(secret.encode(), b"reading", "sha256")).decode().rstrip("=")
+    return _headers(secret, part, int(UNUSED.total_seconds()), over_tls)
 
 
-def no_cookies() -> tuple[str, str]:
+def no_cookies() -> tuple[str, ...]:
     """The headers Set-Cookie that sign a browser out."""
-    return _header("", 0, True), _header("", 0, False)
+    return *_headers("", "", 0, True), *_headers("", "", 0, False)
 
 
-def _header(value: str, seconds: int, over_tls: bool) -> str:
-    name, secure = (SECURE, "; Secure") if over_tls else (PLAIN, "")
-    return f"{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}"
+def _headers(value: str, part: str, seconds: int, over_tls: bool) -> tuple[str, str]:
+    name, prefix, secure = (SECURE, "__Host-", "; Secure") if over_tls else (PLAIN, "", "")
+    rest = f"Path=/; Max-Age={seconds}; SameSite=Strict{secure}"
+    return f"{name}={value}; HttpOnly; {rest}", f"{prefix}{READING}={part}; {rest}"

@@ -3,6 +3,7 @@
 import asyncio
 import shlex
 import sys
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Literal
@@ -19,7 +20,7 @@ from parachute.config.settings.models import Settings
 from parachute.security.audit.decisions import Decisions
 from parachute.security.keys.browser_sessions import UNUSED, BrowserSessions
 from parachute.security.keys.models import Caller, Key, Scope, ScopeNames, check_confirmed
-from parachute.web.access.cookies import cookie, no_cookies, presented_session
+from parachute.web.access.cookies import cookies, no_cookies, presented_session
 from parachute.web.access.origins import is_own_page
 from parachute.web.discovery.avahi import announced_name
 from parachute.web.pairing.links import address_of, base_address, is_only_here, link, matrix
@@ -164,9 +165,9 @@ async def me(request: Request, response: Response, service: PairingDependency, b
     caller = _caller(request)
     response.headers["cache-control"] = "no-store"
     if caller.kind == "browser":
-        cookies = [value for name, value in request.scope["headers"] if name == b"cookie"]
-        if presented := presented_session(cookies, request.scope["scheme"]):
-            response.headers.append("set-cookie", cookie(*presented))
+        sent = [value for name, value in request.scope["headers"] if name == b"cookie"]
+        if presented := presented_session(sent, request.scope["scheme"]):
+            _set(response, cookies(*presented))
     return await _me(caller, service, browsers)
 
 
@@ -226,9 +227,7 @@ async def sign_in(
     caller = Caller("browser", made.label, made.scopes, True, made.id)
     request.scope["state"]["caller"] = caller
     response.headers["cache-control"] = "no-store"
-    response.headers.append(
-        "set-cookie", cookie(secret, (_own_address(request) or request.scope["scheme"]).startswith("https"))
-    )
+    _set(response, cookies(secret, (_own_address(request) or request.scope["scheme"]).startswith("https")))
     return await _me(caller, service, browsers)
 
 
@@ -238,8 +237,7 @@ async def sign_out(request: Request, response: Response, browsers: BrowsersDepen
     caller = _caller(request)
     if caller.kind == "browser" and caller.key is not None:
         await asyncio.to_thread(browsers.revoke, caller.key)
-    for each in no_cookies():
-        response.headers.append("set-cookie", each)
+    _set(response, no_cookies())
     return Done()
 
 
@@ -363,3 +361,8 @@ def _own_address(request: Request) -> str | None:
     origin = request.headers.get("origin", "")
     is_ours = is_own_page(origin, request.scope["scheme"], request.headers.get("host", ""))
     return origin if is_ours else None
+
+
+def _set(response: Response, headers: Sequence[str]) -> None:
+    for each in headers:
+        response.headers.append("set-cookie", each)

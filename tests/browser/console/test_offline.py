@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.console.conftest import MakePerson
 from tests.browser.console.furnished_parts import Household, furnish_question
+from tests.browser.console.kept_answers import kept, wait_for, wait_for_nothing
 from tests.browser.console.people import PHONE, WITH_WORKER
 from tests.support.computer import Computer
 from tests.support.installation import PLAIN
@@ -15,10 +16,6 @@ from tests.support.messages_api import MessagesAPI
 
 pytestmark = pytest.mark.long
 
-LISTS = """async () => {
-  const cache = await caches.open("lists");
-  return (await cache.keys()).map((request) => new URL(request.url).pathname);
-}"""
 READY = "async () => { await navigator.serviceWorker.ready; return !!navigator.serviceWorker.controller; }"
 
 
@@ -30,18 +27,12 @@ def house(computer: Computer, model: MessagesAPI) -> Household:
     return made
 
 
-def kept(page: Page) -> set[str]:
-    """The paths of what is kept of the API."""
-    return set(page.evaluate(LISTS))
-
-
 def ready(page: Page) -> None:
     """Wait until the worker answers for this page, and let it see the page's requests."""
     page.wait_for_function(READY)
     page.reload()
     expect(page.get_by_text("Which colour should the hull have?")).to_be_visible()
-    page.wait_for_function("async () => (await caches.match('/api/inbox', {cacheName: 'lists'})) !== undefined")
-    page.wait_for_function("async () => (await caches.match('/api/pairing/me', {cacheName: 'lists'})) !== undefined")
+    wait_for(page, "/api/inbox", "/api/pairing/me")
 
 
 def test_the_last_lists_are_read_offline(make_person: MakePerson, house: Household) -> None:
@@ -52,16 +43,8 @@ def test_the_last_lists_are_read_offline(make_person: MakePerson, house: Househo
     page.reload()
     expect(page.get_by_text("Which colour should the hull have?")).to_be_visible()
     expect(page.get_by_text("The computer does not answer.")).to_be_visible()
-    page.get_by_label("White").check()
-    page.get_by_role("button", name="Answer", exact=True).click()
-    waits = page.get_by_role("region", name="Not sent yet")
-    expect(waits.get_by_text("White")).to_be_visible()
-    expect(page.get_by_role("button", name="Answer", exact=True)).to_have_count(0)
-    assert len(house.waiting()) == 1
     person.context.set_offline(False)
-    expect(waits).to_have_count(0)
     expect(page.get_by_text("The computer does not answer. You see what was loaded last.")).to_have_count(0)
-    house.computer.wait_until(lambda: house.waiting() == [], "what was answered has arrived")
     person.forgive_refusals()
 
 
@@ -69,17 +52,17 @@ def test_nothing_is_left_after_signing_out(make_person: MakePerson, house: House
     person = make_person(**WITH_WORKER)
     page = person.open("inbox")
     ready(page)
-    assert {"/api/inbox", "/api/pairing/me"} <= kept(page)
-    assert all(
-        path in {"/api/inbox", "/api/pairing/me", "/api/chat", "/api/modules", "/api/workspaces"} for path in kept(page)
-    )
+    assert "hull" not in str(kept(page)), "it is encrypted"
+    part = next(each for each in page.context.cookies() if each["name"].endswith("parachute-reading"))
+    assert not part["httpOnly"]
     person.open("keys").get_by_role("button", name="Sign out").click()
     expect(page.get_by_role("heading", name="Sign in to your computer")).to_be_visible()
-    page.wait_for_function("async () => !(await caches.has('lists'))")
+    wait_for_nothing(page)
+    assert [each["name"] for each in page.context.cookies()] == []
     person.context.set_offline(True)
     page.reload()
     expect(page.get_by_text("Which colour should the hull have?")).to_have_count(0)
-    assert kept(page) == set()
+    assert kept(page) == {}
     person.context.set_offline(False)
     person.forgive_refusals()
 
@@ -91,7 +74,22 @@ def test_a_removed_browser_forgets_what_it_kept(make_person: MakePerson, house: 
     for session in house.ask("GET", "/api/pairing/sessions")["sessions"]:
         house.ask("DELETE", f"/api/pairing/sessions/{session['id']}")
     expect(page.get_by_role("heading", name="Sign in to your computer")).to_be_visible()
-    page.wait_for_function("async () => !(await caches.has('lists'))")
+    wait_for_nothing(page)
+    person.forgive_refusals()
+
+
+def test_what_is_kept_cannot_be_read_without_the_part_of_the_session(make_person: MakePerson, house: Household) -> None:
+    person = make_person(PHONE, **WITH_WORKER)
+    page = person.open("inbox")
+    ready(page)
+    # As when the session has run out while the device was away.
+    page.context.clear_cookies(name="parachute-reading")
+    person.context.set_offline(True)
+    page.reload()
+    expect(page.get_by_role("alert").first).to_be_visible()
+    expect(page.get_by_text("Which colour should the hull have?")).to_have_count(0)
+    assert kept(page) != {}
+    person.context.set_offline(False)
     person.forgive_refusals()
 
 
@@ -113,3 +111,21 @@ def test_it_can_be_installed(make_person: MakePerson, house: Household) -> None:
     client = page.context.new_cdp_session(page)
     errors = client.send("Page.getInstallabilityErrors")["installabilityErrors"]
     assert [error["errorId"] for error in errors if error["errorId"] != "in-incognito"] == []
+
+
+def test_an_answer_that_was_given_offline_arrives(make_person: MakePerson, house: Household) -> None:
+    person = make_person(PHONE, **WITH_WORKER)
+    page = person.open("inbox")
+    expect(page.get_by_text("Which colour should the hull have?")).to_be_visible()
+    person.context.set_offline(True)
+    page.get_by_label("White").check()
+    page.get_by_role("button", name="Answer", exact=True).click()
+    waits = page.get_by_role("region", name="Not sent yet")
+    expect(waits.get_by_text("White")).to_be_visible()
+    expect(page.get_by_role("button", name="Answer", exact=True)).to_have_count(0)
+    assert len(house.waiting()) == 1
+    person.context.set_offline(False)
+    expect(waits).to_have_count(0)
+    expect(page.get_by_text("The computer does not answer. You see what was loaded last.")).to_have_count(0)
+    house.computer.wait_until(lambda: house.waiting() == [], "what was answered has arrived")
+    person.forgive_refusals()

@@ -88,9 +88,10 @@ def test_an_entry_whose_answer_was_lost_is_not_written_twice(make_person: MakePe
 def test_a_draft_of_a_change_is_not_written_over_what_came_meanwhile(
     make_person: MakePerson, computer: Computer
 ) -> None:
+    person = make_person(PHONE)
     place = computer.vault / "Plan.md"
     place.write_text("The plan.\n")
-    page = make_person(PHONE).open("files?file=Plan.md")
+    page = person.open("files?file=Plan.md")
     page.get_by_role("button", name="Edit").click()
     page.get_by_label("Text", exact=True).fill("The plan, mine.\n")
     page.reload()
@@ -104,6 +105,7 @@ def test_a_draft_of_a_change_is_not_written_over_what_came_meanwhile(
         "The plan, theirs."
     )
     assert place.read_text() == "The plan, theirs.\n"
+    person.forgive_refusals()
 
 
 def test_a_change_of_an_entry_survives_a_reload(make_person: MakePerson, computer: Computer) -> None:

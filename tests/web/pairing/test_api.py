@@ -68,7 +68,7 @@ def test_a_code_signs_in_once(server: Server, browser: Browser, another: Browser
     assert browser.cookie is not None
     secret = browser.cookie.partition("=")[2]
     assert secret not in answer.text
-    (header,) = answer.headers.get_list("set-cookie")
+    header, _ = answer.headers.get_list("set-cookie")
     assert set(header.split("; ")[1:]) == {"Path=/", "HttpOnly", "SameSite=Strict", "Max-Age=7776000"}
     found, said = browser.me(), answer.json()
     # It is counted from now, to the millisecond.
@@ -97,14 +97,17 @@ def test_over_tls_the_cookie_is_one_that_browsers_protect(server: Server, browse
     # As a page says it that a proxy before us gave out.
     page = server.url.replace("http://", "https://")
     answer = browser.post("/api/pairing/sign-in", {"code": new_code(server)["code"]}, origin=page)
-    (header,) = answer.headers.get_list("set-cookie")
+    header, reading = answer.headers.get_list("set-cookie")
     pair, *attributes = header.split("; ")
     assert pair.startswith("__Host-parachute=")
     assert set(attributes) == {"Path=/", "HttpOnly", "SameSite=Strict", "Max-Age=7776000", "Secure"}
+    part, *attributes = reading.split("; ")
+    assert re.fullmatch(r"__Host-parachute-reading=[\w-]{43}", part)
+    assert set(attributes) == {"Path=/", "SameSite=Strict", "Max-Age=7776000", "Secure"}
     browser.cookie = pair
     answer = browser.get("/api/pairing/me")
     assert answer.json()["signed_in"] is True
-    assert answer.headers.get_list("set-cookie") == [header], "it is renewed as it came"
+    assert answer.headers.get_list("set-cookie") == [header, reading], "they are renewed as they came"
 
 
 def test_the_audit_names_the_browser(server: Server, browser: Browser) -> None:
