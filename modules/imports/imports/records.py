@@ -51,6 +51,7 @@ WHY = {
     "other_files": "files that are not conversations",
     "archives_missing": "its list names them, and they are not beside it: download them from the page that gave you the list",
     "media_missing": "the export names them and does not have them",
+    "media_damaged": "they are damaged, or unpack to far more than such files do",
     "media_not_placed": "their name or kind may not be in the journal, or another file of that name is there",
     "entries_without_date": "nobody can tell their day",
     "empty_entries": "nothing is in them",

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from functools import partial
 from typing import Any
 
+from imports.reading.archive import Refused
 from imports.reading.export import read
 from imports.reading.output import Found
 from imports.records import KINDS, WHY, Import, key_of
@@ -170,7 +171,12 @@ class Running:
             return
         # Files come before what shows them: an entry that is here is whole.
         for name, content in () if record.dry_run else media.items():
-            outcome, _ = await self._sessions.add_media(record.id, entry["date"], name, _pieces(iter(content)))
+            try:
+                outcome, _ = await self._sessions.add_media(record.id, entry["date"], name, _pieces(iter(content)))
+            except Refused:
+                # One damaged picture, or one that would unpack to gigabytes, does not cost years of entries.
+                record.leave_out({"media_damaged": 1})
+                continue
             record.media += outcome == "new"
             if outcome not in ("new", "same"):
                 record.leave_out({"media_not_placed": 1})

@@ -39,6 +39,7 @@ _NOUNS = {
     "empty_entries": "empty entry",
     "entries_without_date": "entry without a date",
     "mails_too_large": "large mail",
+    "media_damaged": "file",
     "media_missing": "file",
     "media_not_placed": "file",
     "contexts": "file",

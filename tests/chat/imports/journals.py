@@ -86,10 +86,10 @@ FILES = {
 }
 
 
-def dayone_zip(*entries: dict[str, Any], **journals: bytes) -> bytes:
+def dayone_zip(*entries: dict[str, Any], files: dict[str, bytes] | None = None, **journals: bytes) -> bytes:
     """An export of Day One: its journals, and all files that there are."""
     others = {f"{name}.json": data for name, data in journals.items()}
-    return archive({"Journal.json": dayone_journal(*entries or (ISLAND,)), **others, **FILES})
+    return archive({"Journal.json": dayone_journal(*entries or (ISLAND,)), **others, **FILES, **(files or {})})
 
 
 APPLE_STYLE = "p.p2 {margin: 0.0px} span.s2 {font: 17.0px} span.s3 {font-weight: bold; font-style: italic}"

@@ -1,5 +1,6 @@
 """Journals of other programs and mails are imported by a whole computer: placed, skipped the second time, and taken back."""
 
+import random
 from typing import Any
 
 import httpx2
@@ -111,3 +112,20 @@ async def test_hostile_names_place_nothing(server: Server, owner: httpx2.AsyncCl
     assert [
         each for each in sorted(server.vault.rglob("*")) if each not in before and "imports" not in each.parts
     ] == []
+
+
+async def test_a_damaged_picture_does_not_cost_the_others(owner: httpx2.AsyncClient) -> None:
+    noise = random.Random(7).randbytes(4096)
+    photos = [
+        {"identifier": f"P{number}", "md5": md5(data), "type": "png"} for number, data in enumerate((noise, PICTURE))
+    ]
+    whole = dayone_entry("D" * 32, "2014-01-01T10:00:00Z", photos=photos)
+    packed = bytearray(
+        journals.dayone_zip(
+            whole, dayone_entry("F" * 32, "2014-01-02T10:00:00Z"), files={f"photos/{md5(noise)}.png": noise}
+        )
+    )
+    packed[packed.index(noise) + 100] ^= 0xFF
+    done = await upload(owner, bytes(packed))
+    assert (done["state"], done["entriesImported"], done["media"]) == ("done", 2, 1)
+    assert {each["what"]: each["count"] for each in done["leftOut"]}["media_damaged"] == 1

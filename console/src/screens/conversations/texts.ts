@@ -107,6 +107,7 @@ export const t = messages("conversations", {
   count_entries_skipped: "Entries already here",
   count_media: "Pictures and files of entries",
   left_media_missing: "pictures and files: the export names them and does not have them",
+  left_media_damaged: "pictures and files that are damaged, or unpack to far more than such files do",
   left_media_not_placed: "pictures and files: their name or kind may not be in the journal, or another file of that name is there",
   left_entries_without_date: "entries of which nobody can tell the day",
   left_empty_entries: "empty entries",
