@@ -6,6 +6,7 @@ from typing import Any
 from daily.assets import AssetRoutes
 from daily.conversation import ConversationRoutes
 from daily.journal import suggestions, undoing
+from daily.journal.bringing import BringingRoutes
 from daily.journal.documents import document_of, found_document, version_of
 from daily.journal.mentions import Linker
 from daily.journal.names import ROOT
@@ -22,7 +23,9 @@ from parachute.core import Module, NotFound, Preview, event, mcp_tool
 _FOUND = 50
 
 
-class DailyModule(EntryRoutes, AssetRoutes, RecordingRoutes, ReflectionRoutes, ConversationRoutes, SyncRoutes, Module):
+class DailyModule(
+    EntryRoutes, BringingRoutes, AssetRoutes, RecordingRoutes, ReflectionRoutes, ConversationRoutes, SyncRoutes, Module
+):
     """The journal; with Brain, entries know what they are about, and without it nothing is missing."""
 
     name = "daily"

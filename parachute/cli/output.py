@@ -136,7 +136,9 @@ def money(dollars: float) -> str:
 def counted(count: float, noun: str) -> str:
     """`1 processor`, `2 processors`."""
     number = f"{count:,}" if isinstance(count, int) else f"{count:g}"
-    return f"{number} {noun}" if count == 1 else f"{number} {noun}s"
+    if count == 1:
+        return f"{number} {noun}"
+    return f"{number} {noun[:-1]}ies" if noun.endswith("y") and noun[-2:-1] not in "aeiou" else f"{number} {noun}s"
 
 
 def size(count: int) -> str:

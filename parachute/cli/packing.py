@@ -105,7 +105,11 @@ def _of_lmstudio(name: str) -> bool:
     return name.endswith(".conversation.json") or name.startswith("user-files/")
 
 
-_WANTED = {"parachute": _of_vault, "lmstudio": _of_lmstudio}
+def _of_mails(name: str) -> bool:
+    return name.lower().endswith((".eml", ".mbox"))
+
+
+_WANTED = {"mail": _of_mails, "parachute": _of_vault, "lmstudio": _of_lmstudio}
 """Files that are taken of a folder, by the kind of the export; notes of any other."""
 
 

@@ -23,6 +23,7 @@ class FakeSessions:
     fingerprints: dict[str, str] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
     files: dict[str, bytes] = field(default_factory=dict)
+    entries: dict[str, dict[str, Any]] = field(default_factory=dict)
     suggestions: list[Any] = field(default_factory=list)
 
     def answer(self, what: str, document: Mapping[str, Any]) -> Any:
@@ -49,18 +50,30 @@ class FakeSessions:
                 self.chats.clear()
                 self.brought.clear()
                 self.fingerprints.clear()
-                return {"removed": removed, "shrunk": 0, "kept": []}
+                entries = len(self.entries)
+                self.entries.clear()
+                return {"removed": removed, "shrunk": 0, "entries": entries, "kept": []}
+            case "entries":
+                return {"outcomes": [self._entry(each, document["only_looking"]) for each in document["entries"]]}
             case "suggestion":
                 self.suggestions.append(document["suggestion"])
                 return {"outcome": "new"}
         raise NotFound(f"There is nothing to ask of sessions called {what!r}.", key="unknown_question")
+
+    def _entry(self, entry: dict[str, Any], only_looking: bool) -> str:
+        there = self.entries.get(entry["id"])
+        if there is None and not only_looking:
+            self.entries[entry["id"]] = entry
+        return "new" if there is None else "same" if there["content"] == entry["content"] else "changed_entries"
 
     async def take(self, path: str, chunks: AsyncIterator[bytes]) -> Any:
         """Keep what is sent."""
         data = b"".join([chunk async for chunk in chunks])
         what, _, query = path.partition("?")
         if what == "/sessions/file":
-            place = "/".join(parse_qs(query)["part"])
+            asked = parse_qs(query)
+            place = "/".join(asked["part"])
+            place = f"Daily/assets/{asked['date'][0]}/{place}" if "date" in asked else place
             outcome = "new" if place not in self.files else "same" if self.files[place] == data else "different_files"
             self.files.setdefault(place, data)
             return {"outcome": outcome, "path": place}

@@ -77,6 +77,26 @@ class JournalEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class BroughtEntry:
+    """An entry from elsewhere, with the id that it has whenever it comes; `fields` stand in the front matter."""
+
+    id: str
+    date: str
+    content: str = ""
+    title: str = ""
+    time: str | None = None
+    fields: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """Outcome of an entry that was brought: `new`, `same`, `changed_entries` or `days_full`; `version` is that of its text."""
+
+    outcome: str
+    version: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Conversation:
     """A chat session; `version` is another one when its title or its place is."""
 
@@ -150,6 +170,12 @@ class JournalInterface(Protocol):
 
         True if the entry has the text now; False, and nothing is changed, where it has another, or there is no such entry.
         """
+
+    async def bring(self, entries: list[BroughtEntry], only_looking: bool = False) -> list[Placed]:
+        """Write entries that come from elsewhere, at their time of their day; what is there stays as it is, and nothing is published."""
+
+    async def take_back(self, versions: dict[str, str]) -> list[str]:
+        """Take entries out, by their ids, that have these versions or none is known of; the ids of those that stay."""
 
 
 class ConversationInterface(Protocol):

@@ -114,17 +114,33 @@ class Sessions:
         """Send a file of a chat that `add` brings next: letters, digits, `_`, `.` and `-`, 100 MB at the most; error: InvalidInput."""
         await self._send("attachment", {"import": import_id, "session": session, "name": name}, content)
 
+    async def add_entries(
+        self, import_id: str, entries: Sequence[Mapping[str, Any]], *, only_looking: bool = False
+    ) -> list[str]:
+        """Write entries into the journal: for each `new`, `same` if it is there, `changed_entries` if it is another one there, or `days_full`.
+
+        An entry has `id` (a para-id, the same whenever it comes), `date`, `time`, `title`, `content` and `fields`. A dry run, or `only_looking`, only says it.
+        """
+        document = {"import": import_id, "entries": list(entries), "only_looking": only_looking}
+        return member(await self._ask("entries", document), "outcomes", list)
+
+    async def add_media(self, import_id: str, date: str, name: str, content: AsyncIterator[bytes]) -> tuple[str, str]:
+        """Put a file beside the entries of a day; the outcome, and the path that it has, as with `add_file`."""
+        answer = await self._send("file", [("import", import_id), ("date", date), ("part", name)], content)
+        return member(answer, "outcome", str), member(answer, "path", str)
+
     async def add_suggestion(self, import_id: str, suggestion: Mapping[str, Any]) -> str:
         """Bring a suggestion of another computer; `new`, `same`, `malformed` or `too_many_waiting`."""
         return member(await self._ask("suggestion", {"import": import_id, "suggestion": suggestion}), "outcome", str)
 
-    async def undo(self, import_id: str) -> tuple[int, int, list[str]]:
+    async def undo(self, import_id: str) -> tuple[int, int, int, list[str]]:
         """Remove what an import brought and nobody has changed since.
 
-        Returns the number of chats, that of chats which had grown and are as before, and the names of what stays.
+        Returns the number of chats, that of chats which had grown and are as before, that of entries, and the names of what stays.
         """
         answer = await self._ask("undo", {"import": import_id}, _UNDO_SECONDS)
-        return member(answer, "removed", int), member(answer, "shrunk", int), member(answer, "kept", list)
+        removed, shrunk, entries = (member(answer, name, int) for name in ("removed", "shrunk", "entries"))
+        return removed, shrunk, entries, member(answer, "kept", list)
 
     async def keep(self, import_id: str, record: Record) -> None:
         """Keep how far an import is; without this, one that was begun as `receiving` is forgotten when it is interrupted."""

@@ -12,6 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from parachute.config.settings.home import Home
 from tests.chat.imports.exports import MARKDOWN, SESSION, old_database, old_transcript
+from tests.chat.imports.journals import mail
 from tests.support.terminal import Terminal
 
 from .scripted_core import ScriptedCore
@@ -209,3 +210,23 @@ def test_an_older_vault_is_packed_with_what_its_database_has_not_settled(
             assert b"Newest" in core.calls[3].body
     finally:
         database.close()
+
+
+def test_a_journal_is_counted_in_entries(parachute: Terminal, home: Home, tmp_path: Path) -> None:
+    path = str(tmp_path / "one.eml")
+    Path(path).write_bytes(mail())
+    counts = {"imported": 0, "filesImported": 0, "skipped": 0, "filesSkipped": 0, "entries": 3, "entriesSkipped": 1}
+    done = {
+        **{"id": "4c8e11d2", "state": "done", "kind": "mail", "dryRun": False, "errors": [], "progress": 1.0},
+        **{"oldest": "2024-03-05", "newest": "2024-03-05", "media": 2, "entriesImported": 1, **counts},
+        "leftOut": [{"what": "changed_entries", "count": 2, "why": "they are other ones here", "names": []}],
+    }
+    with ScriptedCore(home) as core:
+        core.answers["POST", "/api/imports"] = 200, done
+        core.answers["GET", "/api/imports/4c8e11d2"] = core.answers["GET", "/api/imports/4c8e11d2/events"] = 200, done
+        shown = parachute.ok("import", "mail", path)
+        assert parachute.ok("daily", "add", path) == shown
+        assert json.loads(parachute.ok("daily", "add", "--file", path, "--json")) == done
+        kinds = [call.query["kind"] for call in core.calls if call.path == "/api/imports"]
+    assert kinds == ["mail"] * 3
+    assert "2 changed entries" in shown

@@ -2,6 +2,7 @@
 
 import json
 import uuid
+from pathlib import Path
 from typing import Any
 
 from syrupy.assertion import SnapshotAssertion
@@ -119,4 +120,50 @@ def test_events_that_were_not_taken(parachute: Terminal, home: Home, snapshot: S
         parachute.ok("events", "retry", "e/1")
         core.answers["POST", f"{path}/gone/retry"] = 404, {"detail": "There is no dead letter gone.", "hint": None}
         parachute.fails("events", "retry", "gone")
+    assert parachute.screens == snapshot
+
+
+def test_an_entry_has_a_day_tags_a_place_and_files(parachute: Terminal, home: Home, tmp_path: Path) -> None:
+    picture = tmp_path / "a b.png"
+    picture.write_bytes(b"\x89PNG")
+    with ScriptedCore(home) as core:
+        core.answers["POST", "/api/daily/assets/a b.png"] = 200, {"path": "assets/2026-01-02/a_b.png"}
+        core.answers["POST", "/api/daily/entries"] = 200, ENTRY
+        given = ["--date", "2026-01-02", "--tag", "sea", "--tag", "#sun", "--place", "Husum", "--file", str(picture)]
+        parachute.ok("daily", "add", *given, stdin="By the sea.\n")
+        (sent,) = (call.body for call in core.calls if call.path == "/api/daily/entries")
+        del sent["idempotency_key"]
+        assert sent == {
+            "content": "By the sea.\n\n![](../assets/2026-01-02/a_b.png)",
+            "title": "",
+            "date": "2026-01-02",
+            "tags": ["sea", "#sun"],
+            "place": "Husum",
+        }
+        count = len(core.calls)
+        parachute.fails("daily", "add", "x", "--file", str(tmp_path / "missing.png"))
+        assert len(core.calls) == count
+
+
+def test_while_the_computer_is_off_a_pipe_is_not_read(parachute: Terminal, snapshot: SnapshotAssertion) -> None:
+    parachute.fails("daily", "add", stdin="Do not lose me.")
+    assert parachute.screens == snapshot
+
+
+def test_earlier_years_tags_and_places(parachute: Terminal, home: Home, snapshot: SnapshotAssertion) -> None:
+    day = {"date": "2025-01-02", "ago": {"unit": "year", "count": 1}, "entries": [ENTRY]}
+    with ScriptedCore(home) as core:
+        core.answers["GET", "/api/daily/on-this-day"] = 200, {"date": "2026-01-02", "days": [day]}
+        core.answers["GET", "/api/daily/tags"] = 200, {"tags": [{"name": "sea\x1b[31m", "entries": 1200}]}
+        core.answers["GET", "/api/daily/places"] = 200, {"places": []}
+        core.answers["GET", "/api/daily/search"] = 200, {"query": "", "entries": []}
+        parachute.ok("daily", "on-this-day", "--date", "2026-01-02")
+        core.answers["GET", "/api/daily/on-this-day"] = 200, {"date": "2026-01-02", "days": []}
+        parachute.ok("daily", "on-this-day")
+        assert json.loads(parachute.ok("daily", "on-this-day", "--json"))["days"] == []
+        parachute.ok("daily", "tags")
+        parachute.ok("daily", "places")
+        parachute.ok("daily", "search", "--tag", "sea", "--tag", "#sun", "--place", "Husum")
+        asked = next(call.query for call in core.calls if call.path == "/api/daily/search")
+        assert {name: asked[name] for name in ("tag", "place")} == {"tag": "sea,#sun", "place": "Husum"}
     assert parachute.screens == snapshot

@@ -7,7 +7,20 @@ from typing import Any, Literal, get_args
 from parachute.core import InvalidInput
 from parachute.core.values import convert
 
-Kind = Literal["chatgpt", "claude", "gemini", "librechat", "lmstudio", "openwebui", "parachute", "obsidian", "brain"]
+Kind = Literal[
+    "chatgpt",
+    "claude",
+    "gemini",
+    "librechat",
+    "lmstudio",
+    "openwebui",
+    "parachute",
+    "obsidian",
+    "brain",
+    "dayone",
+    "applejournal",
+    "mail",
+]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 State = Literal["receiving", "waiting", "running", "done", "failed", "cancelled", "interrupted", "undoing", "undone"]
@@ -37,6 +50,14 @@ WHY = {
     "files_of_others": "putting files into the vault needs admin rights",
     "other_files": "files that are not conversations",
     "archives_missing": "its list names them, and they are not beside it: download them from the page that gave you the list",
+    "media_missing": "the export names them and does not have them",
+    "media_damaged": "they are damaged, or unpack to far more than such files do",
+    "media_not_placed": "their name or kind may not be in the journal, or another file of that name is there",
+    "entries_without_date": "nobody can tell their day",
+    "empty_entries": "nothing is in them",
+    "changed_entries": "they are other ones here than in the export, and stay",
+    "mails_too_large": "a mail has at most 32 MB",
+    "days_full": "the file of their day cannot be changed, or would be too large",
     "different_files": "another file of that name exists already and is kept",
 }
 """The reason why something is left out, by its key."""
@@ -82,6 +103,12 @@ class Import:
     files: int = 0
     files_imported: int = 0
     files_skipped: int = 0
+    entries: int = 0
+    """Entries for the journal."""
+    entries_imported: int = 0
+    entries_skipped: int = 0
+    media: int = 0
+    """Pictures and other files of entries that came."""
     suggestions: int = 0
     suggestions_imported: int = 0
     messages: int = 0

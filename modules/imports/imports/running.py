@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from functools import partial
 from typing import Any
 
+from imports.reading.archive import Refused
 from imports.reading.export import read
 from imports.reading.output import Found
 from imports.records import KINDS, WHY, Import, key_of
@@ -15,6 +16,7 @@ from parachute.core.sessions import Brought, Sessions
 _BATCH = 20
 _BATCH_MESSAGES = 400
 _BATCH_CHARACTERS = 4_000_000
+_ENTRIES, _ENTRIES_CHARACTERS = 50, 2_000_000
 """Conversations in one transaction, their messages and the length of these: others write between two of them."""
 
 
@@ -33,6 +35,7 @@ class Running:
         self._changed = asyncio.Event()
         self._batch: list[tuple[dict[str, Any], list[dict[str, Any]]]] = []
         self._characters = 0
+        self._entries: list[dict[str, Any]] = []
         self._archived = record.archived
         self._asked = ""
         self._is_stopped = False
@@ -74,6 +77,7 @@ class Running:
             raise
         finally:
             self._batch.clear()
+            self._entries.clear()
 
     async def _brought(self, session: str) -> Brought | None:
         if any(chat["session"] == session for chat, _ in self._batch):
@@ -99,10 +103,13 @@ class Running:
             await self._conversation(chat, found["messages"], found.get("attachments", {}))
         if file := found.get("file"):
             await self._file(file, found["content"])
+        if entry := found.get("entry"):
+            await self._entry(entry, found["media"])
         if suggestion := found.get("suggestion"):
             await self._suggestion(suggestion)
         if found.get("end"):
             await self._flush()
+            await self._flush_entries()
         self.announce()
 
     async def _conversation(
@@ -152,6 +159,42 @@ class Running:
             record.conflict(path)
         elif outcome in WHY:
             record.leave_out({outcome: 1})
+
+    async def _entry(self, entry: dict[str, Any], media: dict[str, Iterator[bytes]]) -> None:
+        record = self.record
+        record.entries += 1
+        record.oldest = min(filter(None, (record.oldest, entry["date"])))
+        record.newest = max(filter(None, (record.newest, entry["date"])))
+        (outcome,) = await self._sessions.add_entries(record.id, [entry], only_looking=True)
+        if outcome != "new":
+            self._count(outcome)
+            return
+        # Files come before what shows them: an entry that is here is whole.
+        for name, content in () if record.dry_run else media.items():
+            try:
+                outcome, _ = await self._sessions.add_media(record.id, entry["date"], name, _pieces(iter(content)))
+            except Refused:
+                # One damaged picture, or one that would unpack to gigabytes, does not cost years of entries.
+                record.leave_out({"media_damaged": 1})
+                continue
+            record.media += outcome == "new"
+            if outcome not in ("new", "same"):
+                record.leave_out({"media_not_placed": 1})
+        record.media += len(media) if record.dry_run else 0
+        self._entries.append(entry)
+        if len(self._entries) >= _ENTRIES or sum(len(each["content"]) for each in self._entries) > _ENTRIES_CHARACTERS:
+            await self._flush_entries()
+
+    async def _flush_entries(self) -> None:
+        entries, self._entries = self._entries, []
+        for outcome in await self._sessions.add_entries(self.record.id, entries) if entries else ():
+            self._count(outcome)
+
+    def _count(self, outcome: str) -> None:
+        self.record.entries_imported += outcome == "new"
+        self.record.entries_skipped += outcome == "same"
+        if outcome in WHY:
+            self.record.leave_out({outcome: 1})
 
     async def _suggestion(self, suggestion: dict[str, Any]) -> None:
         self.record.suggestions += 1

@@ -160,8 +160,9 @@ class Imports:
 
     async def _undo(self, running: Running) -> State:
         async with self._one:
-            removed, shrunk, running.record.kept = await self._sessions.undo(running.record.id)
+            removed, shrunk, entries, running.record.kept = await self._sessions.undo(running.record.id)
             running.record.imported -= removed
+            running.record.entries_imported -= entries
             running.record.grown -= shrunk
         return "undone"
 

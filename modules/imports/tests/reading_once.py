@@ -21,6 +21,8 @@ class Read:
     said: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
     files: dict[str, bytes] = field(default_factory=dict)
     attachments: list[dict[str, bytes]] = field(default_factory=list)
+    entries: list[dict[str, Any]] = field(default_factory=list)
+    media: dict[str, bytes] = field(default_factory=dict)
     skipped: list[str] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
     errors: list[str] = field(default_factory=list)
@@ -35,7 +37,9 @@ class Read:
 
     def take(self, found: dict[str, Any]) -> None:
         """Take one thing, as the module does."""
-        json.dumps({name: value for name, value in found.items() if name not in ("content", "attachments")}).encode()
+        json.dumps(
+            {name: value for name, value in found.items() if name not in ("content", "attachments", "media")}
+        ).encode()
         self.kind = found.get("kind", self.kind)
         self.left_out.update(found.get("left_out", {}))
         if "error" in found:
@@ -47,6 +51,9 @@ class Read:
             self.messages.append(found["messages"])
             self.attachments.append({name: b"".join(parts) for name, parts in found.get("attachments", {}).items()})
             self.said[chat["title"]] = [(each["role"], each["text"]) for each in found["messages"]]
+        if entry := found.get("entry"):
+            self.entries.append(entry)
+            self.media |= {name: b"".join(parts) for name, parts in found["media"].items()}
         if file := found.get("file"):
             self.files["/".join(file["parts"])] = b"".join(found["content"])
 

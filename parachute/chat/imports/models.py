@@ -1,5 +1,6 @@
 """An import that a module carries out, and the place that a file of it gets."""
 
+import re
 from collections.abc import Sequence
 from typing import Literal
 
@@ -11,6 +12,12 @@ from parachute.modules.runtime.requests import Asking
 
 PLACE = "Imported"
 """The folder of the vault for files that imports bring."""
+
+MEDIA = "Daily/assets"
+"""The folder for files that belong to entries of the journal."""
+
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+_MEDIA = re.compile(r"[\w-][\w.+-]{0,150}")
 
 OWN_FOLDERS = ("Daily", "Brain")
 """Folders that only an archive of `parachute export` fills, and only where the request names that kind."""
@@ -58,6 +65,14 @@ class Import(Struct):
             takes_contexts=asking.by_owner and query.get("contexts") == "true",
             is_own=query.get("kind") == "brain",
         )
+
+    def place_of_media(self, date: str, name: str) -> str:
+        """The path in the vault for a file that belongs to an entry of the journal; error: LeftOut."""
+        if not (_DATE.fullmatch(date) and _MEDIA.fullmatch(name)) or _is_obeyed([name]) or is_told(name):
+            raise LeftOut("unsafe_names")
+        if not self.takes_files:
+            raise LeftOut("files_of_others")
+        return f"{MEDIA}/{date}/{name}"
 
     def place(self, parts: Sequence[str]) -> str:
         """The path in the vault for a file; error: LeftOut."""

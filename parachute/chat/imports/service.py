@@ -24,6 +24,7 @@ from parachute.chat.imports.arriving import Arriving
 from parachute.chat.imports.attached import AttachedFiles, check_attachment
 from parachute.chat.imports.folders import Record
 from parachute.chat.imports.growing import Growing
+from parachute.chat.imports.journal import CallJournal, ImportedEntries, entries_of
 from parachute.chat.imports.models import Import, LeftOut
 from parachute.chat.sessions.importing import ImportedSessions
 from parachute.chat.sessions.models import Session
@@ -60,6 +61,7 @@ class Imports:
         bring: BringSuggestion,
         lineage: Lineage,
         requests: Requests,
+        call_journal: CallJournal,
     ) -> None:
         self._folders = attached.folders
         self._attached = attached
@@ -68,6 +70,7 @@ class Imports:
         self._bring = bring
         self._lineage = lineage
         self._requests = requests
+        self._entries = ImportedEntries(attached.folders, call_journal, lineage)
         self._growing = Growing(attached, sessions)
         self._under_way: dict[str, Import] = {}
         self._placing = asyncio.Lock()
@@ -102,6 +105,9 @@ class Imports:
                     return await self._forget(module.name, document)
             found = self._get(module.name, document.get("import"))
             match what:
+                case "entries":
+                    entries, only_looking = entries_of(document.get("entries")), document.get("only_looking") is True
+                    return {"outcomes": await _to_its_end(self._entries.add(found, entries, only_looking=only_looking))}
                 case "suggestion":
                     return {"outcome": await self._suggestion(found, object_field(document, "suggestion"))}
                 case "brought":
@@ -235,7 +241,8 @@ class Imports:
 
     async def _file(self, found: Import, query: Mapping[str, Sequence[str]], body: AsyncIterator[bytes]) -> Document:
         try:
-            target = found.place(query.get("part", []))
+            parts = query.get("part", [])
+            target = found.place_of_media(query["date"][-1], "/".join(parts)) if "date" in query else found.place(parts)
         except LeftOut as left_out:
             return {"outcome": left_out.outcome, "path": ""}
         if found.is_dry and not found.is_own:
@@ -308,10 +315,16 @@ class Imports:
                 kept.append(session.title or session.id)
         shrunk, gone_on = await self._growing.take_back(found.id)
         kept += gone_on
+        entries, changed = await self._entries.take_back(found.id) if await self._entries.count(found.id) else (0, [])
+        kept += changed
+        shown = await self._entries.media_of(changed)
         for placed in await asyncio.to_thread(lambda: list(self._folders.files(found.id))):
-            if not await asyncio.to_thread(self._folders.take_back, placed):
+            # What an entry shows that stays, stays with it.
+            if placed[0].removeprefix("Daily/") in shown or not await asyncio.to_thread(
+                self._folders.take_back, placed
+            ):
                 kept.append(placed[0])
-        return {"removed": removed, "shrunk": shrunk, "kept": kept}
+        return {"removed": removed, "shrunk": shrunk, "entries": entries, "kept": kept}
 
     async def _end(self, found: Import, record: Record) -> Document:
         del self._under_way[found.id]
@@ -322,7 +335,7 @@ class Imports:
             source_type="user",
             source_id=found.by,
             target_module=found.module,
-            target_endpoint=f"{state} {kind} {found.id}: {record.get('imported')} conversations",
+            target_endpoint=f"{state} {kind} {found.id}: {_brought(record)}",
             success=state != "failed",
             error="; ".join(map(str, errors)) if isinstance(errors, list) and errors else None,
         )
@@ -372,6 +385,7 @@ class Imports:
             # Counted anew: how far it was nobody has written down.
             record["imported"] = len(await self._sessions.brought_by(import_id))
             record["grown"] = grown
+            record["entries_imported"] = await self._entries.count(import_id)
             record["files_imported"] = len(await asyncio.to_thread(list, self._folders.files(import_id)))
             record["state"], record["ended_at"] = "interrupted", now()
             await asyncio.to_thread(self._settle, record)
@@ -394,6 +408,11 @@ def _owner(record: Record) -> object:
 def _record(document: Document) -> Record:
     record = object_field(document, "record")
     return {**record, "id": text_field(record, "id")}
+
+
+def _brought(record: Record) -> str:
+    entries = record.get("entries_imported")
+    return f"{record.get('imported')} conversations" + (f", {entries} entries" if entries else "")
 
 
 def _failed(error: Exception) -> ParachuteError:

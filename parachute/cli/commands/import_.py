@@ -1,4 +1,4 @@
-"""`parachute import`: conversations and notes from elsewhere, and conversations with Claude Code that would be deleted."""
+"""`parachute import`: conversations, journals and notes from elsewhere, and conversations with Claude Code that would be deleted."""
 
 import http.client
 import os
@@ -34,6 +34,14 @@ _NOUNS = {
     "archives_missing": "missing archive",
     "audio": "recording",
     "branches": "variant",
+    "changed_entries": "changed entry",
+    "days_full": "entry",
+    "empty_entries": "empty entry",
+    "entries_without_date": "entry without a date",
+    "mails_too_large": "large mail",
+    "media_damaged": "file",
+    "media_missing": "file",
+    "media_not_placed": "file",
     "contexts": "file",
     "files": "attached file",
     "files_of_others": "file",
@@ -63,52 +71,67 @@ _ARCHIVED = typer.Option(False, "--archived", help="Put the conversations away a
 
 def chatgpt(path: Path = _FILE, dry_run: bool = _DRY, archived: bool = _ARCHIVED, as_json: bool = JSON) -> None:
     """Import the conversations of an export of ChatGPT."""
-    _import("chatgpt", path, dry_run, archived, as_json)
+    bring("chatgpt", path, dry_run, archived, as_json)
 
 
 def claude(path: Path = _FILE, dry_run: bool = _DRY, archived: bool = _ARCHIVED, as_json: bool = JSON) -> None:
     """Import the conversations of an export of Claude, and the documents of its projects."""
-    _import("claude", path, dry_run, archived, as_json)
+    bring("claude", path, dry_run, archived, as_json)
 
 
 def gemini(path: Path = _FILE, dry_run: bool = _DRY, archived: bool = _ARCHIVED, as_json: bool = JSON) -> None:
     """Import what was said to Gemini, from Google Takeout: My Activity, of which Gemini Apps."""
-    _import("gemini", path, dry_run, archived, as_json)
+    bring("gemini", path, dry_run, archived, as_json)
 
 
 def librechat(path: Path = _FILE, dry_run: bool = _DRY, archived: bool = _ARCHIVED, as_json: bool = JSON) -> None:
     """Import conversations that LibreChat has exported as JSON, one file or a folder of them."""
-    _import("librechat", path, dry_run, archived, as_json)
+    bring("librechat", path, dry_run, archived, as_json)
 
 
 def lmstudio(path: Path = _FILE, dry_run: bool = _DRY, archived: bool = _ARCHIVED, as_json: bool = JSON) -> None:
     """Import the conversations of LM Studio: its folder `~/.lmstudio/conversations`, or one file of it."""
-    _import("lmstudio", path, dry_run, archived, as_json)
+    bring("lmstudio", path, dry_run, archived, as_json)
 
 
 def openwebui(path: Path = _FILE, dry_run: bool = _DRY, archived: bool = _ARCHIVED, as_json: bool = JSON) -> None:
     """Import the conversations of Open WebUI, as its "export all chats" writes them."""
-    _import("openwebui", path, dry_run, archived, as_json)
+    bring("openwebui", path, dry_run, archived, as_json)
 
 
 def parachute(path: Path = _FOLDER, dry_run: bool = _DRY, archived: bool = _ARCHIVED, as_json: bool = JSON) -> None:
     """Import the conversations of an older Parachute: its vault, its database, or conversations kept as Markdown."""
-    _import("parachute", path, dry_run, archived, as_json)
+    bring("parachute", path, dry_run, archived, as_json)
 
 
 def obsidian(path: Path = _FOLDER, dry_run: bool = _DRY, as_json: bool = JSON) -> None:
     """Copy the notes in a folder of Obsidian into the vault, without its settings and plugins."""
-    _import("obsidian", path, dry_run, False, as_json)
+    bring("obsidian", path, dry_run, False, as_json)
 
 
 def brain(path: Path = _ARCHIVE, dry_run: bool = _DRY, contexts: bool = _CONTEXTS, as_json: bool = JSON) -> None:
     """Bring the archive of another computer's `parachute export` into this one; nothing here is written over."""
-    _import("brain", path, dry_run, False, as_json, contexts=contexts)
+    bring("brain", path, dry_run, False, as_json, contexts=contexts)
+
+
+def dayone(path: Path = _FILE, dry_run: bool = _DRY, as_json: bool = JSON) -> None:
+    """Import the journals of Day One with their pictures, recordings and videos, as its JSON export has them."""
+    bring("dayone", path, dry_run, False, as_json)
+
+
+def applejournal(path: Path = _FILE, dry_run: bool = _DRY, as_json: bool = JSON) -> None:
+    """Import the entries of Apple Journal with their pictures, recordings and videos."""
+    bring("applejournal", path, dry_run, False, as_json)
+
+
+def mail(path: Path = _FILE, dry_run: bool = _DRY, as_json: bool = JSON) -> None:
+    """Import mails into the journal, at the day on which each was sent: a file of one, or an mbox of many."""
+    bring("mail", path, dry_run, False, as_json)
 
 
 def file(path: Path = _FILE, dry_run: bool = _DRY, archived: bool = _ARCHIVED, as_json: bool = JSON) -> None:
     """Import an export, whatever it is of, but for that of another Parachute Computer."""
-    _import("auto", path, dry_run, archived, as_json)
+    bring("auto", path, dry_run, archived, as_json)
 
 
 def list_(as_json: bool = JSON) -> None:
@@ -167,12 +190,14 @@ def keep(days: int = _DAYS, as_json: bool = JSON) -> None:
 
 
 app = group(
-    *(chatgpt, claude, gemini, librechat, lmstudio, openwebui, parachute, obsidian, brain, file),
+    *(chatgpt, claude, gemini, librechat, lmstudio, openwebui, parachute, obsidian, brain),
+    *(dayone, applejournal, mail, file),
     *(list_, undo, cancel, expiring, keep),
 )
 
 
-def _import(kind: str, path: Path, dry_run: bool, archived: bool, as_json: bool, *, contexts: bool = False) -> None:
+def bring(kind: str, path: Path, dry_run: bool, archived: bool, as_json: bool, *, contexts: bool = False) -> None:
+    """Upload an export, and follow its import to the end."""
     api = Api.find()
     name = path.resolve().name.removesuffix(".zip") or "export"
     with packed(path, kind) as upload:
@@ -210,12 +235,12 @@ def _follow(api: Api, record: dict[str, Any]) -> dict[str, Any]:
 
 def _print(done: dict[str, Any]) -> None:
     would = "would come" if done["dryRun"] else "came"
-    parts = [("documents", "document"), ("attachments", "attached file")]
+    parts = [("documents", "document"), ("attachments", "attached file"), ("media", "file")]
     held = [counted(done[name], noun) for name, noun in parts if done.get(name)]
     within = f" with {' and '.join(held)}" if held else ""
     span = f", from {done['oldest'][:10]} to {done['newest'][:10]}" if done["oldest"] else ""
     print(clean(f"{_brought(done)} {would}{within}{span}."))
-    there = done["skipped"] + done["filesSkipped"]
+    there = done["skipped"] + done["filesSkipped"] + done.get("entriesSkipped", 0)
     if there:
         print(f"{there} {'was' if there == 1 else 'were'} here already.")
     if grown := done.get("grown"):
@@ -230,7 +255,9 @@ def _print(done: dict[str, Any]) -> None:
         print(clean(f"  left out: {_left_out(each)}"))
     for path in done.get("conflicts", []):
         print(clean(f"  stays as it is here: {path}"))
-    if not done["dryRun"] and (done["imported"] or done.get("grown") or done["filesImported"]):
+    if not done["dryRun"] and (
+        done["imported"] or done.get("grown") or done["filesImported"] or done.get("entriesImported")
+    ):
         print_note(f"`parachute import undo {done['id']}` takes this back.")
 
 
@@ -248,7 +275,10 @@ def _became(record: dict[str, Any]) -> tuple[str, str]:
 
 
 def _brought(record: dict[str, Any]) -> str:
-    parts = [counted(record["imported"], "conversation")] if record["imported"] or not record["filesImported"] else []
+    entries = record.get("entriesImported", 0)
+    is_bare = not (record["filesImported"] or entries or record.get("entries"))
+    parts = [counted(record["imported"], "conversation")] if record["imported"] or is_bare else []
+    parts += [counted(entries, "entry")] if entries or record.get("entries") else []
     parts += [counted(record["filesImported"], "file")] if record["filesImported"] else []
     parts += [counted(suggestions, "suggestion")] if (suggestions := record.get("suggestionsImported")) else []
     return " and ".join(parts)

@@ -1,6 +1,7 @@
 """The wing `automation`: suggestions, agents of modules, scheduled agents, maintenance, triage and the curator."""
 
 from collections.abc import Callable
+from functools import partial
 
 from msgspec import Struct
 
@@ -119,6 +120,7 @@ async def build_automation(
             Restoring(SuggestionStore(storage.suggestions)).bring,
             chat.changes.lineage,
             modules.hosts.requests,
+            partial(modules.interfaces.call_for_core, "JournalInterface"),
         )
     )
     serve_modules(

@@ -25,6 +25,15 @@ def furnished(computer: Computer) -> None:
     furnishing.install(computer, "daily")
     furnishing.add_entry(computer, "Rain all day. Read about **tides**.", 1)
     furnishing.add_entry(computer, "Kevin called about the rehearsal.", 2, "The choir")
+    sea = {
+        "content": "By the sea, wind from the west. #walk",
+        "date": "2022-05-10",
+        "place": "Husum, Germany",
+        "tags": ["sea"],
+    }
+    furnishing.call(computer, "POST", "/api/daily/entries", json=sea)
+    hill = {"content": "Up the mountain. #walk", "date": "2021-08-02", "place": "Oberstdorf, Germany"}
+    furnishing.call(computer, "POST", "/api/daily/entries", json=hill)
     text = {"content": "You read about the sea."}
     furnishing.call(computer, "PUT", f"/api/daily/reflections/{furnishing.day(1)}", json=text)
 
@@ -95,6 +104,52 @@ def test_searching(person: Person) -> None:
     expect(page.get_by_role("article", name="The choir")).to_be_visible()
     page.get_by_label("Search the journal").fill("no such words")
     expect(page.get_by_role("heading", name="Nothing found")).to_be_visible()
+
+
+@at_both_sizes
+def test_on_this_day_is_folded_until_it_is_opened_and_stays_as_it_was_left(person: Person) -> None:
+    page = person.open("journal/2024-05-10")
+    folded = page.locator("details.on-this-day")
+    expect(folded.locator("summary")).to_contain_text("2 years ago")
+    expect(folded.get_by_text("By the sea")).not_to_be_visible()
+    folded.locator("summary").click()
+    expect(folded.get_by_text("By the sea")).to_be_visible()
+    page.reload()
+    expect(folded.get_by_text("By the sea")).to_be_visible()
+    folded.get_by_role("link", name="May 10, 2022").click()
+    expect(page.get_by_text("Husum, Germany")).to_be_visible()
+
+
+@at_both_sizes
+def test_tags_and_places_narrow_a_search(person: Person) -> None:
+    page = person.open("journal")
+    page.get_by_label("Search the journal").focus()
+    page.get_by_role("button", name="#walk, 2 entries").click()
+    found = page.get_by_role("list", name="Search results").get_by_role("listitem")
+    expect(found).to_have_count(2)
+    page.get_by_role("group", name="Places").get_by_role("button", name="Husum").click()
+    expect(found).to_have_count(1)
+    page.get_by_label("Search the journal").fill("mountain")
+    expect(page.get_by_role("heading", name="Nothing found")).to_be_visible()
+    page.get_by_role("button", name="#walk, 2 entries").click()
+    page.get_by_role("group", name="Places").get_by_role("button", name="Husum").click()
+    expect(found).to_have_count(1)
+
+
+def test_arrows_lead_through_the_calendar(person: Person) -> None:
+    page = person.open("journal/2024-05-30")
+    if of(person) == "phone":
+        page.get_by_role("button", name="Calendar").click()
+    calendar = page.get_by_role("region", name="Calendar")
+    calendar.locator("[aria-current=date]").focus()
+    page.keyboard.press("ArrowDown")
+    expect(calendar.get_by_role("heading", name="June 2024")).to_be_visible()
+    expect(calendar.locator("[data-day='2024-06-06']")).to_be_focused()
+    page.keyboard.press("ArrowLeft")
+    expect(calendar.locator("[data-day='2024-06-05']")).to_be_focused()
+    expect(calendar.locator("a[tabindex='0']")).to_have_count(1)
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("journal/2024-06-05$"))
 
 
 TYPES_AT_ONCE = """

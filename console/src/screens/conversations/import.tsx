@@ -62,7 +62,7 @@ function Shown({ of, again }: { of: ImportState; again: () => void }) {
     go(to("conversations", ["import"]));
   };
   const isOwner = may("imports", "admin");
-  const hasBrought = of.imported + of.grown + of.filesImported > 0;
+  const hasBrought = of.imported + of.grown + of.filesImported + of.entriesImported > 0;
   return (
     <>
       <div class="import-state">
@@ -91,7 +91,8 @@ function Shown({ of, again }: { of: ImportState; again: () => void }) {
           <Button label={t("undo_import")} icon="undo" kind="danger" onPress={undo} />
         )}
         {of.dryRun && of.state === "done" && isOwner && <ForReal of={of} />}
-        {!of.dryRun && of.state === "done" && <LinkButton label={t("to_conversations")} kind="primary" href={to("conversations")} />}
+        {!of.dryRun && of.state === "done" && of.entries > 0 && <LinkButton label={t("to_journal")} kind="primary" href={to("journal")} />}
+        {!of.dryRun && of.state === "done" && !of.entries && <LinkButton label={t("to_conversations")} kind="primary" href={to("conversations")} />}
       </div>
     </>
   );
@@ -116,7 +117,11 @@ function Counts({ of }: { of: ImportState }) {
   const facts: [string, string][] = [];
   const add = (name: string, value: number) => value > 0 && facts.push([name, number(value)]);
   if (of.kind) facts.push([t("kind"), t(`kind_${of.kind}` as "kind_chatgpt")]);
-  facts.push([t("count_conversations"), number(of.conversations)]);
+  if (of.conversations || !of.entries) facts.push([t("count_conversations"), number(of.conversations)]);
+  add(t("count_entries"), of.entries);
+  if (!of.dryRun) add(t("count_entries_imported"), of.entriesImported);
+  add(t("count_entries_skipped"), of.entriesSkipped);
+  add(t("count_media"), of.media);
   add(t("count_messages"), of.messages);
   add(t("count_documents"), of.documents);
   add(t("count_attachments"), of.attachments);

@@ -17,6 +17,10 @@ export interface ImportState {
   beside: number;
   documents: number;
   attachments: number;
+  entries: number;
+  entriesImported: number;
+  entriesSkipped: number;
+  media: number;
   files: number;
   filesImported: number;
   filesSkipped: number;
@@ -30,7 +34,7 @@ export interface ImportState {
   kept: string[];
 }
 
-export const KINDS = ["auto", "chatgpt", "claude", "gemini", "librechat", "lmstudio", "openwebui", "parachute", "obsidian", "brain"] as const;
+export const KINDS = ["auto", "chatgpt", "claude", "gemini", "librechat", "lmstudio", "openwebui", "parachute", "obsidian", "dayone", "applejournal", "mail", "brain"] as const;
 export type Kind = (typeof KINDS)[number];
 
 export const isOver = ({ state }: ImportState) => !["receiving", "waiting", "running", "undoing"].includes(state);

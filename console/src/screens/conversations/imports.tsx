@@ -55,7 +55,9 @@ function Earlier({ found }: { found: ImportState }) {
         <>
           <Ago time={found.startedAt} />
           {" · "}
-          {t("conversations", { n: found.dryRun ? found.conversations : found.imported })}
+          {found.entries > 0
+            ? t("entries", { n: found.dryRun ? found.entries : found.entriesImported })
+            : t("conversations", { n: found.dryRun ? found.conversations : found.imported })}
         </>
       }
     />

@@ -1,5 +1,5 @@
 /** A month: days with entries are marked, and each day leads to itself. */
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { Button } from "~/components/button";
 import { useResource } from "~/state/resource";
 import { to } from "~/state/router";
@@ -10,6 +10,20 @@ import { t } from "./texts";
 export function Calendar({ date, today }: { date: string; today: string | undefined }) {
   const [first, setFirst] = useState(month(date));
   useEffect(() => setFirst(month(date)), [date]);
+  const table = useRef<HTMLTableElement>(null);
+  const [sought, setSought] = useState<string>();
+  useEffect(() => table.current?.querySelector<HTMLElement>(`[data-day="${sought}"]`)?.focus(), [sought, first]);
+  const step = (event: KeyboardEvent) => {
+    const from = (event.target as HTMLElement).dataset.day;
+    const days = STEPS[event.key];
+    if (!from || days === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    const day = shifted(from, getComputedStyle(event.currentTarget as HTMLElement).direction === "rtl" && days ** 2 === 1 ? -days : days);
+    setFirst(month(day));
+    setSought(day);
+  };
+  // One of the days is reached by the tab key, the others from there by the arrows.
+  const reached = sought && month(sought) === first ? sought : month(date) === first ? date : first;
   const last = shifted(month(first, 1), -1);
   const counts = useResource((signal) => days(first, last, signal), first, ["data"]);
   return (
@@ -19,7 +33,7 @@ export function Calendar({ date, today }: { date: string; today: string | undefi
         <h2 aria-live="polite">{monthName(first)}</h2>
         <Button label={t("later_month")} icon="forward" iconOnly kind="quiet" onPress={() => setFirst(month(first, 1))} />
       </header>
-      <table>
+      <table ref={table} onKeyDown={step}>
         <thead>
           <tr>
             {weekdays().map(({ short, long }) => (
@@ -33,7 +47,7 @@ export function Calendar({ date, today }: { date: string; today: string | undefi
           {weeks(first).map((week, index) => (
             <tr key={index}>
               {week.map((day, place) => (
-                <td key={place}>{day && <Day day={day} chosen={date} today={today} count={counts.value?.get(day) ?? 0} />}</td>
+                <td key={place}>{day && <Day day={day} chosen={date} today={today} count={counts.value?.get(day) ?? 0} isReached={day === reached} />}</td>
               ))}
             </tr>
           ))}
@@ -43,12 +57,16 @@ export function Calendar({ date, today }: { date: string; today: string | undefi
   );
 }
 
-function Day({ day, chosen, today, count }: { day: string; chosen: string; today?: string; count: number }) {
+const STEPS: Record<string, number> = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -7, ArrowDown: 7 };
+
+function Day({ day, chosen, today, count, isReached }: { day: string; chosen: string; today?: string; count: number; isReached: boolean }) {
   const label = count ? `${fullDay(day)}, ${t("entries", { n: count })}` : fullDay(day);
   return (
     <a
       href={to("journal", [day])}
       class={`${count ? "written" : ""}${day === today ? " today" : ""}`}
+      data-day={day}
+      tabIndex={isReached ? 0 : -1}
       aria-label={label}
       aria-current={day === chosen ? "date" : undefined}
     >

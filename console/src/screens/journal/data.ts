@@ -48,8 +48,38 @@ export async function days(from: string, to: string, signal: AbortSignal): Promi
   return new Map(found.days.map(({ date, entries }) => [date, entries]));
 }
 
-export async function search(words: string, signal: AbortSignal): Promise<Entry[]> {
-  const query = { q: words, limit: 50 };
+export interface EarlierDay {
+  date: string;
+  ago: { unit: "year" | "month" | "week"; count: number };
+  entries: Entry[];
+}
+
+/** Entries of the same day in earlier years; without any, of a month and a week ago. */
+export async function onThisDay(date: string, signal: AbortSignal): Promise<EarlierDay[]> {
+  const query = { date, limit: 20 };
+  return (await api.module<{ days: EarlierDay[] }>("GET", `${BASE}/on-this-day`, { query, signal })).days;
+}
+
+export interface Label {
+  name: string;
+  entries: number;
+}
+
+/** Tags or places, the most frequent first. */
+export async function labels(kind: "tags" | "places", signal: AbortSignal): Promise<Label[]> {
+  const found = await api.module<Partial<Record<"tags" | "places", Label[]>>>("GET", `${BASE}/${kind}`, { signal });
+  return found[kind] ?? [];
+}
+
+export interface Filter {
+  tags: string[];
+  place: string;
+}
+
+export const NOTHING: Filter = { tags: [], place: "" };
+
+export async function search(words: string, { tags, place }: Filter, signal: AbortSignal): Promise<Entry[]> {
+  const query = { q: words, limit: 50, tag: tags.join(",") || undefined, place: place || undefined };
   return (await api.module<{ entries: Entry[] }>("GET", `${BASE}/search`, { query, signal })).entries;
 }
 

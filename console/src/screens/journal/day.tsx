@@ -10,12 +10,16 @@ import { to } from "~/state/router";
 import { may } from "~/state/session";
 import { Calendar } from "./calendar";
 import { Composer } from "./composer";
-import { dayOf, problems } from "./data";
+import { dayOf, NOTHING, problems } from "./data";
 import { dayName, shifted } from "./dates";
 import { EntryBlock } from "./entry";
+import { Filters } from "./filters";
 import { Found } from "./found";
+import { OnThisDay } from "./on_this_day";
 import { Pages } from "./pages";
 import { t } from "./texts";
+
+const CLOSED = { search: "", filter: NOTHING, isFinding: false, isCalendarOpen: false };
 
 export function Day({ date }: { date: string | undefined }) {
   const day = useResource((signal) => dayOf(date, signal), date ?? "", ["data"]);
@@ -23,11 +27,13 @@ export function Day({ date }: { date: string | undefined }) {
   const broken = useResource(problems, "problems");
   // With the day that they are about, which another day begins without: to empty them in an effect would also empty what
   // somebody types before the first effect runs.
-  const [looking, setLooking] = useState({ date, search: "", isCalendarOpen: false });
-  const { search, isCalendarOpen } = looking.date === date ? looking : { search: "", isCalendarOpen: false };
-  const look = (change: Partial<typeof looking>) => setLooking({ date, search, isCalendarOpen, ...change });
+  const [looking, setLooking] = useState({ date, ...CLOSED });
+  const { search, filter, isFinding, isCalendarOpen } = looking.date === date ? looking : CLOSED;
+  const look = (change: Partial<typeof looking>) => setLooking({ date, search, filter, isFinding, isCalendarOpen, ...change });
   const settled = useDebounced(search).trim();
   const words = search.trim() && settled;
+  const isFiltered = filter.tags.length > 0 || filter.place !== "";
+  const isLooking = words !== "" || isFiltered;
   const composer = useRef<HTMLTextAreaElement>(null);
   const shown = day.value?.date ?? date;
   const isToday = shown !== undefined && shown === today.value?.date;
@@ -45,7 +51,7 @@ export function Day({ date }: { date: string | undefined }) {
                 <LinkButton label={t("day_after")} icon="forward" kind="quiet" href={to("journal", [shifted(shown, 1)])} iconOnly />
               </>
             )}
-            <TextField label={t("search")} placeholder={t("search")} isLabelHidden type="search" value={search} onInput={(typed) => look({ search: typed })} />
+            <TextField label={t("search")} placeholder={t("search")} isLabelHidden type="search" value={search} onInput={(typed) => look({ search: typed })} onFocus={() => look({ isFinding: true })} />
             <div class="calendar-switch">
               <Button
                 label={t("calendar")}
@@ -57,6 +63,7 @@ export function Day({ date }: { date: string | undefined }) {
               />
             </div>
           </div>
+          {(isFinding || isFiltered) && <Filters filter={filter} onChange={(chosen) => look({ filter: chosen })} />}
           {isCalendarOpen && shown && (
             <div class="calendar-below">
               <Calendar date={shown} today={today.value?.date} />
@@ -69,9 +76,9 @@ export function Day({ date }: { date: string | undefined }) {
               </p>
             </Notice>
           ))}
-          {!words && <Unsent kinds={["journal", "edit"]} />}
-          {words ? (
-            <Found words={words} />
+          {!isLooking && <Unsent kinds={["journal", "edit"]} />}
+          {isLooking ? (
+            <Found words={words} filter={filter} />
           ) : (
             <Loaded of={day}>
               {({ date: of, entries }) => (
@@ -86,6 +93,7 @@ export function Day({ date }: { date: string | undefined }) {
                     </Empty>
                   )}
                   <Pages date={of} />
+                  <OnThisDay date={of} />
                   <div class="form-actions">
                     {!isToday && <LinkButton label={t("to_today")} kind="quiet" href={to("journal")} />}
                     {entries.length > 0 && <LinkButton label={t("history")} icon="undo" kind="quiet" href={to("journal", [of, "history"])} />}

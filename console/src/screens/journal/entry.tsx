@@ -64,11 +64,19 @@ export function EntryBlock({ entry, onChange }: Props) {
           {shown.map(({ path, alt }) => (
             <img key={path} src={assetAddress(path)} alt={alt || t("picture")} loading="lazy" />
           ))}
+          <Labels fields={entry.fields} />
           <About mentions={entry.mentions} />
         </>
       )}
     </article>
   );
+}
+
+/** The tags and the place that stand in the front matter of an entry. */
+function Labels({ fields: { tags, place } }: { fields: Entry["fields"] }) {
+  const names = Array.isArray(tags) ? tags.map((each) => `#${String(each).replace(/^#/, "")}`) : [];
+  const all = [...(typeof place === "string" ? [place] : []), ...names];
+  return all.length > 0 ? <p class="entry-labels">{all.map((each) => <bdi key={each}>{each}</bdi>)}</p> : null;
 }
 
 function Edit({ id, entry, onDone, onChange }: Props & { id: string; onDone: () => void }) {

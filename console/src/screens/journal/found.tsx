@@ -3,12 +3,12 @@ import { Badge, Empty, Loaded, Row } from "~/components/layout";
 import { useResource } from "~/state/resource";
 import { to } from "~/state/router";
 import { plain } from "~/text/plain";
-import { search } from "./data";
+import { type Filter, search } from "./data";
 import { dayName } from "./dates";
 import { t } from "./texts";
 
-export function Found({ words }: { words: string }) {
-  const found = useResource((signal) => search(words, signal), words, ["data"]);
+export function Found({ words, filter }: { words: string; filter: Filter }) {
+  const found = useResource((signal) => search(words, filter, signal), JSON.stringify([words, filter]), ["data"]);
   return (
     <Loaded of={found}>
       {(entries) =>

@@ -126,6 +126,12 @@ class Day:
         """All entries, in order."""
         return tuple(written.entry for written in self.written)
 
+    @property
+    def is_bare(self) -> bool:
+        """True if nothing is written there, and the frontmatter says nothing but the date."""
+        said = self.frontmatter.data if self.frontmatter else {}
+        return not any(block.text.strip() for block in self.blocks) and not (said.keys() - {"date"})
+
     def entry(self, key: str) -> Entry | None:
         """The first entry with this key."""
         block = self._block(key)

@@ -76,6 +76,13 @@ class DayFiles:
             task.add_done_callback(self._tasks.discard)
         return await waiting.future
 
+    async def remove(self, path: str, day: Day) -> None:
+        """Remove a file that is still this day."""
+        async with self.alone(path):
+            found = await self.read(path)
+            if found is not None and found[0] == day.render():
+                await self._files.delete(path)
+
     @asynccontextmanager
     async def alone(self, path: str) -> AsyncIterator[None]:
         """Edits of a file wait until this ends."""

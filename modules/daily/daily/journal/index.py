@@ -3,13 +3,15 @@
 import datetime
 import json
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from daily.days.day import Entry
+from daily.journal import labelled
 from daily.journal.database import Database
+from daily.journal.labels import ANY, Kind, Label, Only
 from parachute.core import InvalidInput
 from parachute.core.full_text import alternatives, quoted, readable, words
 from parachute.core.meaning import Queue
@@ -60,6 +62,7 @@ LACKING = Queue(
 )
 """Entries that the index of meanings lacks."""
 _COLUMNS = "number, key, date, path, title, content, fields"
+_OF_ENTRIES = ", ".join(f"entries.{name.strip()}" for name in _COLUMNS.split(","))
 _DAY_AT = (
     "SELECT number, later FROM (SELECT number, entries, sum(entries) OVER (ORDER BY number DESC) - entries AS later "
     "FROM days WHERE number >= ? AND number < ?) WHERE ? BETWEEN later AND later + entries - 1"
@@ -68,8 +71,6 @@ _DAY_AT = (
 
 _INSERT = f"INSERT INTO entries ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
 _INSERT_FILE = "INSERT OR REPLACE INTO files (path, date, modified, size, problem) VALUES (?, ?, ?, ?, ?)"
-_ABOUT = "(? IS NULL OR EXISTS (SELECT 1 FROM json_each(fields, '$.mentions') WHERE value = ?))"
-"""True for an entry that mentions an entity, and for each where none is named."""
 _MOST_WORDS = 20
 _COMMON = 2_500
 """Entries with a word that tells none of them apart; ranking more takes long."""
@@ -96,13 +97,15 @@ class Indexed:
     modified: int
     size: int
     problem: str | None = None
+    labels: tuple[Label, ...] = ()
+    """Labels that the file gives to all of its entries."""
 
 
 class Index:
     """The database; each call is done in a thread of its own."""
 
     def __init__(self, path: Path) -> None:
-        self._database = Database(path, _SCHEMA + LACKING.schema, disposable=True)
+        self._database = Database(path, _SCHEMA + labelled.SCHEMA + LACKING.schema, disposable=True)
         self.changed: Callable[[], None] = lambda: None
         """Called after each change, in some thread."""
 
@@ -155,6 +158,7 @@ class Index:
             connection.executemany("DELETE FROM entries WHERE number = ?", old)
             rows = [(start + place, *_row(file, entry)) for place, entry in entries.items()]
             connection.executemany(_INSERT, rows)
+            labelled.put(connection, ((start + place, entry) for place, entry in entries.items()), file.labels)
             connection.execute(_INSERT_FILE, (file.path, file.date, file.modified, file.size, file.problem))
 
         await self._database.run(work)
@@ -196,55 +200,80 @@ class Index:
         rows = await self._database.run(lambda connection: connection.execute(query, bounds).fetchall())
         return [(datetime.date.fromordinal(row[0]).isoformat(), row[1]) for row in rows]
 
-    async def search(self, text: str, first: str, last: str, limit: int, about: str | None = None) -> list[Found]:
-        """Entries with all the words of a text, the last one perhaps unfinished (from two letters on), newest first; error: InvalidInput."""
-        asked = words(text)[:_MOST_WORDS]
-        bounds = _first(first), _first(last, 1)
-        columns = ", ".join(f"entries.{name.strip()}" for name in _COLUMNS.split(","))
-        if asked:
-            last = quoted(asked[-1], is_unfinished=len(asked[-1]) > 1)
-            wanted = " ".join([*map(quoted, asked[:-1]), last]).strip() or '""'
-            query = (
-                f"SELECT {columns}, snippet(words, -1, '', '', '…', 24) FROM words JOIN entries ON number = words.rowid "  # noqa: S608
-                f"WHERE words MATCH ? AND words.rowid >= ? AND words.rowid < ? AND {_ABOUT} ORDER BY words.rowid DESC LIMIT ?"
-            )
-        elif wanted := text.strip():
-            # Signs that are no words, such as an emoji, are in no index of words.
-            query = (
-                f"SELECT {columns}, NULL FROM entries WHERE instr(content || title, ?) AND number >= ? AND number < ? "  # noqa: S608
-                f"AND {_ABOUT} ORDER BY number DESC LIMIT ?"
-            )
-        else:
-            raise InvalidInput("q: words to search for are expected.", key="search_empty")
-        values = (wanted, *bounds, about, about, limit)
-        rows = await self._database.run(lambda connection: connection.execute(query, values).fetchall())
-        return [_found(row) for row in rows]
+    async def search(self, text: str, first: str, last: str, limit: int, only: Only = ANY) -> list[Found]:
+        """Entries with all the words of a text, the last one perhaps unfinished (from two letters on), newest first; error: InvalidInput.
 
-    async def search_any(self, text: str, first: str, last: str, limit: int, about: str | None = None) -> list[Found]:
+        Without a text those with the labels that are wanted.
+        """
+        asked, sign = words(text)[:_MOST_WORDS], text.strip()
+        bounds = _first(first), _first(last, 1)
+        if not sign and not only.labels:
+            raise InvalidInput("q: words to search for are expected.", key="search_empty")
+
+        def work(connection: sqlite3.Connection) -> list[tuple[Any, ...]]:
+            if not sign:
+                return labelled.newest(connection, only, bounds, _OF_ENTRIES, limit)
+            if asked:
+                last = quoted(asked[-1], is_unfinished=len(asked[-1]) > 1)
+                wanted = " ".join([*map(quoted, asked[:-1]), last]).strip() or '""'
+                return _with_words(connection, wanted, bounds, limit, only, "words.rowid DESC")
+            # Signs that are no words, such as an emoji, are in no index of words.
+            where, values = labelled.condition(connection, only, "number")
+            query = (
+                f"SELECT {_OF_ENTRIES}, NULL FROM entries WHERE instr(content || title, ?) AND number >= ? AND number < ? "  # noqa: S608
+                f"AND {where} ORDER BY number DESC LIMIT ?"
+            )
+            return connection.execute(query, (sign, *bounds, *values, limit)).fetchall()
+
+        return [_found(row) for row in await self._database.run(work)]
+
+    async def labels(self, kind: Kind, limit: int) -> list[tuple[str, int]]:
+        """The labels of a kind with how many entries have each, the most frequent first."""
+        return await self._database.run(lambda connection: labelled.counted(connection, kind, limit))
+
+    async def written(self, days: Iterable[str]) -> list[str]:
+        """The days, of some, that have entries, in the same order."""
+        wanted = {_first(day) // _DAY: day for day in days}
+        query = "SELECT number FROM days WHERE entries > 0 AND number IN (SELECT value FROM json_each(?))"
+        values = (json.dumps(list(wanted)),)
+        rows = await self._database.run(lambda connection: connection.execute(query, values).fetchall())
+        there = {row[0] for row in rows}
+        return [day for number, day in wanted.items() if number in there]
+
+    async def first_year(self) -> int | None:
+        """The year of the first entry, None if there is none."""
+        query = "SELECT min(number) FROM days WHERE entries > 0"
+        first = await self._database.run(lambda connection: connection.execute(query).fetchone()[0])
+        return None if first is None else datetime.date.fromordinal(first).year
+
+    async def search_any(self, text: str, first: str, last: str, limit: int, only: Only = ANY) -> list[Found]:
         """Entries with some of the words that tell, the best first.
 
         Where very many have each of the words, the newest.
         """
         wanted = alternatives(keywords(words(text)[:_MOST_WORDS]))
-        columns = ", ".join(f"entries.{name.strip()}" for name in _COLUMNS.split(","))
+        bounds = _first(first), _first(last, 1)
 
         def work(connection: sqlite3.Connection) -> list[tuple[Any, ...]]:
             telling = [each for each in wanted if not _is_common(connection, each)]
             order = "words.rank" if telling else "words.rowid DESC"
-            query = (
-                f"SELECT {columns}, snippet(words, -1, '', '', '…', 24) FROM words JOIN entries ON number = words.rowid "  # noqa: S608
-                f"WHERE words MATCH ? AND words.rowid >= ? AND words.rowid < ? AND {_ABOUT} ORDER BY {order} LIMIT ?"
-            )
-            values = (" OR ".join(telling or wanted), _first(first), _first(last, 1), about, about, limit)
-            return connection.execute(query, values).fetchall() if wanted else []
+            return _with_words(connection, " OR ".join(telling or wanted), bounds, limit, only, order) if wanted else []
 
         return [_found(row) for row in await self._database.run(work)]
 
-    async def numbered(self, numbers: Sequence[int], first: str, last: str, about: str | None = None) -> list[Found]:
+    async def numbered(self, numbers: Sequence[int], first: str, last: str, only: Only = ANY) -> list[Found]:
         """Entries by their numbers, in that order, of those between two days."""
-        values = (json.dumps(numbers), _first(first), _first(last, 1), about, about)
-        within = f"number IN (SELECT value FROM json_each(?)) AND number >= ? AND number < ? AND {_ABOUT}"  # noqa: S608 - written above
-        rows = await self._rows(within, values)
+
+        def work(connection: sqlite3.Connection) -> list[tuple[Any, ...]]:
+            where, values = labelled.condition(connection, only, "number")
+            query = (
+                f"SELECT {_COLUMNS} FROM entries WHERE number IN (SELECT value FROM json_each(?)) "  # noqa: S608
+                f"AND number >= ? AND number < ? AND {where}"
+            )
+            given = (json.dumps(numbers), _first(first), _first(last, 1), *values)
+            return connection.execute(query, given).fetchall()
+
+        rows = [_found(row) for row in await self._database.run(work)]
         known = {found.number: found for found in rows}
         return [known[number] for number in numbers if number in known]
 
@@ -257,6 +286,18 @@ class Index:
         query = f"SELECT {_COLUMNS} FROM entries WHERE {where}"  # noqa: S608 - written above
         rows = await self._database.run(lambda connection: connection.execute(query, values).fetchall())
         return [_found(row) for row in rows]
+
+
+def _with_words(
+    connection: sqlite3.Connection, wanted: str, bounds: tuple[int, int], limit: int, only: Only, order: str
+) -> list[tuple[Any, ...]]:
+    """The rows of entries that a full-text query finds, each with the part of the text that fits."""
+    where, values = labelled.condition(connection, only, "words.rowid")
+    query = (
+        f"SELECT {_OF_ENTRIES}, snippet(words, -1, '', '', '…', 24) FROM words JOIN entries ON entries.number = words.rowid "  # noqa: S608
+        f"WHERE words MATCH ? AND words.rowid >= ? AND words.rowid < ? AND {where} ORDER BY {order} LIMIT ?"
+    )
+    return connection.execute(query, (wanted, *bounds, *values, limit)).fetchall()
 
 
 def _is_common(connection: sqlite3.Connection, wanted: str) -> bool:
@@ -275,11 +316,13 @@ def _put(connection: sqlite3.Connection, file: Indexed, entries: Sequence[Entry]
         row[0]: row[1:]
         for row in connection.execute(f"SELECT {_COLUMNS} FROM entries WHERE path = ?", (file.path,))  # noqa: S608
     }
-    rows = {(start or 0) + place: _row(file, entry) for place, entry in enumerate(entries[: _ENTRIES_A_FILE - 1])}
+    numbered = [((start or 0) + place, entry) for place, entry in enumerate(entries[: _ENTRIES_A_FILE - 1])]
+    rows = {number: _row(file, entry) for number, entry in numbered}
     old = [(number,) for number, row in known.items() if rows.get(number) != row]
     new = [(number, *row) for number, row in rows.items() if known.get(number) != row]
     connection.executemany("DELETE FROM entries WHERE number = ?", old)
     connection.executemany(_INSERT, new)
+    labelled.put(connection, numbered, file.labels, renewing=True)
     connection.execute(_INSERT_FILE, (file.path, file.date, file.modified, file.size, file.problem))
     texts = {row[0]: (row[3], row[4]) for row in known.values()}
     return [entry.key for entry in entries if entry.key and texts.get(entry.key) != (entry.title, entry.content)]

@@ -10,6 +10,7 @@ from typing import Any
 
 from daily.days.day import Day, Entry, Written
 from daily.journal.index import Index, Indexed
+from daily.journal.labels import Label, labels_of_fields
 from daily.journal.names import JOURNALS, date_of, day_meant
 from parachute.core import ParachuteError
 from parachute.core.conflict_copies import original_of
@@ -33,7 +34,7 @@ class Reconciler:
         self._scanning = asyncio.Lock()
         self._lock = asyncio.Lock()
         # What the index has of the files that were written last, so that only differences are put there.
-        self._shown: OrderedDict[str, tuple[Written, ...]] = OrderedDict()
+        self._shown: OrderedDict[str, tuple[tuple[Written, ...], tuple[Label, ...]]] = OrderedDict()
         self._first: asyncio.Task[None] | None = None
         self._again: asyncio.Task[None] | None = None
         self._last = 0.0
@@ -123,15 +124,15 @@ class Reconciler:
             return
         stamp = await self._files.stat(path)
         modified = stamp[0] if stamp is not None and stamp[1] == len(data) else -1
-        file = Indexed(path, date, modified, len(data), day.problem)
+        file = Indexed(path, date, modified, len(data), day.problem, day_labels(day))
         try:
             async with self._lock:
-                before = self._shown.pop(path, None)
-                if before is None:
+                before, labels = self._shown.pop(path, (None, None))
+                if before is None or labels != file.labels:
                     await self._index.put([(file, await asyncio.to_thread(lambda: day.entries))])
                 else:
                     await self._index.put_some(file, *await asyncio.to_thread(_difference, before, day.written))
-                self._shown[path] = day.written
+                self._shown[path] = day.written, file.labels
                 if len(self._shown) > _SHOWN:
                     self._shown.popitem(last=False)
         except ParachuteError as error:
@@ -158,12 +159,17 @@ class Reconciler:
             day, entries = await asyncio.to_thread(_parsed, data)
         except ParachuteError as error:
             return Indexed(path, date, modified, size, error.message), ()
-        return Indexed(path, date, modified, size, day.problem), entries
+        return Indexed(path, date, modified, size, day.problem, day_labels(day)), entries
 
 
 def _parsed(data: bytes) -> tuple[Day, tuple[Entry, ...]]:
     day = Day.parse(data)
     return day, day.entries
+
+
+def day_labels(day: Day) -> tuple[Label, ...]:
+    """The labels that a file gives to all of its entries."""
+    return tuple(labels_of_fields(day.frontmatter.data)) if day.frontmatter else ()
 
 
 def _stamp(file: Indexed | None) -> tuple[int, int] | None:

@@ -3,7 +3,15 @@
 from typing import Any
 
 from daily.journal import names
-from daily.journal.documents import checked_content, document_of, found_document, journal_entry, version_of
+from daily.journal.documents import (
+    checked_content,
+    checked_title,
+    document_of,
+    found_document,
+    journal_entry,
+    version_of,
+)
+from daily.journal.labels import asked, tag_named
 from daily.journal.mentions import Linker
 from daily.journal.removed import last_with
 from daily.journal.service import Journal
@@ -31,12 +39,18 @@ class EntryRoutes:
         audio_path: str | None = None,
         duration: int | None = None,
         written_at: str | None = None,
+        tags: list[str] | None = None,
+        place: str | None = None,
     ) -> dict[str, Any]:
         """Write an entry, for today unless a date is given; the same key again gives the same entry.
 
         `written_at` is the time of writing, such as 2024-01-15T08:30:00Z, where that was before it is sent.
         """
         fields = await self._audio(audio_path, duration)
+        if tags:
+            fields["tags"] = list(dict.fromkeys(map(tag_named, tags)))
+        if place and (name := checked_title(place)):
+            fields["place"] = name
         return document_of(await self.journal.create(content, title, date, idempotency_key, fields, written_at))
 
     @route("GET", "/entries")
@@ -100,14 +114,45 @@ class EntryRoutes:
         found = await self.journal.days(query.get("from"), query.get("to"))
         return {"days": [{"date": date, "entries": count} for date, count in found]}
 
+    @route("GET", "/on-this-day")
+    async def on_this_day(self, date: str | None = None, limit: int = 50) -> dict[str, Any]:
+        """Entries of the same day in earlier years, of today unless a date is given, the last year first.
+
+        Where there are none, those of a month and of a week ago: `ago` says how long it is, and `limit` counts entries.
+        """
+        if not 1 <= limit <= 1000:
+            raise InvalidInput("limit: 1 to 1,000 are allowed.", key="limit_out_of_range")
+        day, found = await self.journal.on_this_day(date)
+        days = []
+        for earlier, entries in found:
+            shown, limit = entries[:limit], limit - len(entries[:limit])
+            if shown:
+                ago = {"unit": earlier.unit, "count": earlier.number}
+                days.append({"date": earlier.date, "ago": ago, "entries": [document_of(each) for each in shown]})
+        return {"date": day, "days": days}
+
+    @route("GET", "/tags")
+    async def list_tags(self, limit: int = 200) -> dict[str, Any]:
+        """Tags of entries with how many have each, the most frequent first: words with a `#`, and `tags` of the front matter."""
+        found = await self.journal.labels("tag", limit)
+        return {"tags": [{"name": name, "entries": count} for name, count in found]}
+
+    @route("GET", "/places")
+    async def list_places(self, limit: int = 200) -> dict[str, Any]:
+        """Parts of the names of places, such as towns, with how many entries have each, the most frequent first."""
+        found = await self.journal.labels("place", limit)
+        return {"places": [{"name": name, "entries": count} for name, count in found]}
+
     @route("GET", "/search")
-    async def search_entries(self, q: str, limit: int = 20, **other: Any) -> dict[str, Any]:
+    async def search_entries(self, q: str = "", limit: int = 20, **other: Any) -> dict[str, Any]:
         """Entries with all the words, newest first, and then others with that meaning.
 
-        `from` and `to` bound the days, and `about` leaves those that mention the entity with that id.
+        `from` and `to` bound the days, and `about` leaves those that mention the entity with that id; `tag` those with all
+        of the tags, with commas between them, and `place` those of a place. With these two `q` may be empty.
         """
         bounds = other.get("from"), other.get("to")
-        found = await self.journal.search(q, *bounds, limit, near=True, about=other.get("about"))
+        only = asked(other.get("about"), other.get("tag"), other.get("place"))
+        found = await self.journal.search(q, *bounds, limit, near=True, only=only)
         return {
             "query": q,
             "entries": [found_document(entry) for entry in found],

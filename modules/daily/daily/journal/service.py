@@ -11,6 +11,8 @@ from daily.journal import names
 from daily.journal.day_files import DayFiles, Keep
 from daily.journal.documents import audio_of, checked_content, checked_title, id_of, mentions_of, version_of
 from daily.journal.index import LACKING, Found, Index
+from daily.journal.labels import ANY, Kind, Only
+from daily.journal.looking_back import Earlier, earlier_days
 from daily.journal.publishing import CREATED, DELETED, UPDATED, Publisher, entry_event
 from daily.journal.reconciling import Reconciler
 from daily.journal.state import PendingEvent, State, checked_key, digest_of
@@ -218,25 +220,49 @@ class Journal:
         limit: int = 20,
         *,
         near: bool = False,
-        about: str | None = None,
+        only: Only = ANY,
     ) -> list[Found]:
         """Entries with all the words of a text, newest first; error: InvalidInput.
 
-        `about` leaves those that mention the entity with that id. With `near` others that mean the same, too, and where none has all the words, those with some of them.
+        `only` leaves those that mention an entity, or have labels: without a text, all of these. With `near` others that mean the same, too, and where none has all the words, those with some of them.
         """
         bounds = _bounds(first, last)
         _check_limit(limit)
         await self.reconciler.ready()
         self.reconciler.refresh_soon()
-        found = await self.index.search(text, *bounds, limit, about)
-        if not near or len(found) >= min(limit, ENOUGH):
+        found = await self.index.search(text, *bounds, limit, only)
+        if not near or not text.strip() or len(found) >= min(limit, ENOUGH):
             return found
         numbers = [int(each.key) for each in worth_showing(await self.near.find(text), len(found))]
-        more = [replace(each, by_meaning=True) for each in await self.index.numbered(numbers, *bounds, about)]
+        more = [replace(each, by_meaning=True) for each in await self.index.numbered(numbers, *bounds, only)]
         sure = {each.number for each in found}
         if not found:
-            found = await self.index.search_any(text, *bounds, limit, about)
+            found = await self.index.search_any(text, *bounds, limit, only)
         return merged(found, more, limit, lambda each: each.number, lambda each: each.number in sure)
+
+    async def remove_bare(self, path: str, day: Day) -> None:
+        """Remove the file of a day in which nothing is written any more."""
+        await self.day_files.remove(path, day)
+        await self.reconciler.some([path])
+
+    async def labels(self, kind: Kind, limit: int) -> list[tuple[str, int]]:
+        """Tags, or parts of the names of places, with how many entries have each, the most frequent first; error: InvalidInput."""
+        _check_limit(limit)
+        await self.reconciler.ready()
+        self.reconciler.refresh_soon()
+        return await self.index.labels(kind, limit)
+
+    async def on_this_day(self, date: str | None) -> tuple[str, list[tuple[Earlier, list[Found]]]]:
+        """Entries of the same day in earlier years, the last year first; without any, of a month and a week ago. Error: InvalidInput."""
+        date = names.checked_date(date) if date else self.today()
+        await self.reconciler.ready()
+        self.reconciler.refresh_soon()
+        years, sooner = earlier_days(date, await self.index.first_year())
+        for days in (years, sooner):
+            there = set(await self.index.written(each.date for each in days))
+            if there:
+                return date, [(each, await self.index.of_day(each.date)) for each in days if each.date in there]
+        return date, []
 
     async def searched(self) -> dict[str, int]:
         """Numbers of what a search looks through."""

@@ -61,6 +61,10 @@ class Archive:
         except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError) as error:
             raise Refused(f"{entry.filename[:100]!r} cannot be unpacked: {error}.") from error
 
+    def beginning(self, entry: zipfile.ZipInfo, size: int) -> bytes:
+        """The first bytes of an entry; error: Refused."""
+        return self.open(entry).read(size)
+
     def named(self, *endings: str) -> Iterator[zipfile.ZipInfo]:
         """The entries whose names end so, in the order of their names."""
         return (entry for name, entry in sorted(self.entries.items()) if name.lower().endswith(endings))

@@ -14,6 +14,7 @@ from imports.reading import brain, parachute
 from imports.reading.archive import Archive, Entry, Refused, form_of
 from imports.reading.chats import Chats
 from imports.reading.conversation import moment
+from imports.reading.journals import Journals
 from imports.reading.json_values import InvalidJson, flag
 from imports.reading.kind import kind_of
 from imports.reading.names import is_hidden
@@ -62,6 +63,11 @@ class Reading:
                 raise Refused("The database is larger than 512 MB.")
             for found in parachute.rows(first):
                 self._output.conversation(found)
+        elif kind := self._kind if self._kind in Journals.KINDS else self._journal():
+            self._kind = kind
+            self._output.say(kind=self._kind)
+            with self._upload.open() as self._file:
+                self._journals().read(self._kind, self._file, "Journal")
         elif self._kind == "parachute":
             self._expect("parachute", "")
             with self._upload.open() as file:
@@ -95,10 +101,21 @@ class Reading:
                 self._chats().read_archive(archive)
             case "parachute":
                 self._read_parachute(archive)
+            case "dayone" | "applejournal" | "mail":
+                self._journals().read_archive(self._kind, archive)
             case "brain":
                 self._read_brain(archive)
             case _:
                 self._read_notes(archive)
+
+    def _journals(self) -> Journals:
+        return Journals(self._output, self._opened)
+
+    def _journal(self) -> str | None:
+        if self._kind != "auto":
+            return None
+        with self._upload.open() as file:
+            return Journals.kind_of(file.read(_BEGINNING))
 
     def _chats(self) -> Chats:
         return Chats(self._kind, self._upload, self._output, self._opened)

@@ -36,7 +36,7 @@ _OFFSET = re.compile(r"[A-Za-z]*([+-])(\d{1,2}):?(\d\d)?")
 
 def time_of(found: re.Match[str]) -> str | None:
     """The time in UTC as far as its zone is known, which else counts as UTC; None for a day that nobody can tell."""
-    day = _day(found[1])
+    day = day_of(found[1])
     if day is None:
         return None
     hour = int(found[2]) % 12 + (12 if found[5] in ("p", "P") else 0) if found[5] else int(found[2])
@@ -47,7 +47,8 @@ def time_of(found: re.Match[str]) -> str | None:
         return None
 
 
-def _day(text: str) -> tuple[int, int, int] | None:
+def day_of(text: str) -> tuple[int, int, int] | None:
+    """Year, month and day of a date in one of some languages; None for what is none."""
     numbers = re.findall(r"\d+", text)
     year = next((int(each) for each in numbers if len(each) == 4), None)
     rest = [int(each) for each in numbers if len(each) <= 2]
@@ -58,7 +59,8 @@ def _day(text: str) -> tuple[int, int, int] | None:
     plain = unicodedata.normalize("NFKD", text.casefold())
     words = ["".join(letter for letter in word if letter.isalpha()) for word in plain.split()]
     months = [month for word in words for month, names in _MONTHS.items() if word.startswith(tuple(names.split()))]
-    return (year, months[0], rest[0]) if len(rest) == 1 and months else None
+    # Of a day of the week that begins like a month, such as mardi, the month stands behind it.
+    return (year, months[-1], rest[0]) if len(rest) == 1 and months else None
 
 
 def _zone(name: str, day: str) -> timezone:

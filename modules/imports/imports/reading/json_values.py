@@ -77,8 +77,8 @@ class ShortStrings:
         return data
 
 
-def elements(file: Readable) -> Iterator[Any]:
-    """The elements of a list, or of the lists in `data` or `conversations` of an object, and last what else the object has.
+def elements(file: Readable, containers: frozenset[str] = _CONTAINERS) -> Iterator[Any]:
+    """The elements of a list, or of the lists in the `containers` of an object, and last what else the object has.
 
     OVERSIZED stands for an element that is too large. Error: InvalidJson, after those before it.
     """
@@ -86,7 +86,7 @@ def elements(file: Readable) -> Iterator[Any]:
 
     try:
         # Not `use_float`: it gives up at the first whole number of more than 64 bits.
-        yield from _elements(ijson.basic_parse(ShortStrings(file)), 0)
+        yield from _elements(ijson.basic_parse(ShortStrings(file)), 0, containers)
     except (ijson.JSONError, UnicodeDecodeError, ValueError, StopIteration) as error:
         raise InvalidJson(
             str(error).strip().splitlines()[0][:200] if str(error).strip() else "it ends early"
@@ -123,7 +123,7 @@ def _members(file: Readable) -> Iterator[tuple[str, str, Any]]:
         return  # reading it for its content says what is wrong
 
 
-def _elements(events: Iterator[Event], depth: int) -> Iterator[Any]:
+def _elements(events: Iterator[Event], depth: int, containers: frozenset[str]) -> Iterator[Any]:
     event, _ = _next(events)
     if event == "start_array":
         while (begin := _next(events))[0] != "end_array":
@@ -132,8 +132,8 @@ def _elements(events: Iterator[Event], depth: int) -> Iterator[Any]:
         rest: dict[str, Any] = {}
         while (found := _next(events))[0] != "end_map":
             key = str(found[1])
-            if key in _CONTAINERS and depth < _CONTAINERS_DEEP:
-                yield from _elements(events, depth + 1)
+            if key in containers and depth < _CONTAINERS_DEEP:
+                yield from _elements(events, depth + 1, containers)
             elif key in _TREES:
                 rest[key] = _flattened(_next(events), events)
             elif len(rest) < _VALUE_COST:

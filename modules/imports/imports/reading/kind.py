@@ -4,7 +4,7 @@ import re
 import zipfile
 from pathlib import PurePosixPath
 
-from imports.reading import brain, foreign
+from imports.reading import apple, brain, dayone, foreign
 from imports.reading.archive import Archive, Refused
 from imports.reading.names import is_hidden
 
@@ -14,6 +14,7 @@ _CATEGORY = re.compile(
 _MANIFEST = re.compile(r"manifest-[\w.-]{1,100}\.json")
 _FOLDERS = frozenset({"projects", "memories", "design_chats"})
 _PARTS = 4
+_BEGINNING = 4096
 _LMSTUDIO = ".conversation.json"
 _GEMINI = ("gemini", "bard")
 _PAGES = (".json", ".html")
@@ -27,6 +28,8 @@ def kind_of(archive: Archive) -> str:
         return "brain"
     if "conversations" in categories:
         return "auto"
+    if kind := _journal(archive):
+        return kind
     if any(name.endswith(_LMSTUDIO) for name in names):
         return "lmstudio"
     if any(_of_gemini(name) for name in names):
@@ -40,6 +43,28 @@ def kind_of(archive: Archive) -> str:
     if categories or any(name.endswith(".zip") for name in names):
         return "auto"
     raise Refused("Unknown export format: name its kind, such as `obsidian` for a folder of notes.")
+
+
+def _journal(archive: Archive) -> str | None:
+    """The kind of an archive with a journal, or mails."""
+    if apple.pages(archive):
+        return "applejournal"
+    if journals(archive):
+        return "dayone"
+    return "mail" if mails(archive) else None
+
+
+def journals(archive: Archive) -> list[zipfile.ZipInfo]:
+    """The files of Day One's journals: beside the folders of their pictures, told by how they begin."""
+    found = [each for each in archive.named(".json") if len(PurePosixPath(each.filename).parts) <= 2]
+    return [
+        each for each in found if not is_hidden(each.filename) and dayone.is_one(archive.beginning(each, _BEGINNING))
+    ]
+
+
+def mails(archive: Archive) -> list[zipfile.ZipInfo]:
+    """The mails in an archive, and files of many."""
+    return [each for each in archive.named(".eml", ".mbox") if not is_hidden(each.filename)]
 
 
 def category_of(name: str) -> str | None:

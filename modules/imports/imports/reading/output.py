@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from imports.reading.conversation import Conversation
+from imports.reading.entries import JournalEntry
 from imports.reading.places import Places
 
 Found = dict[str, Any]
-"""One thing with how far the reading is: `kind`, `conversation` with `messages` and `attachments`, `file` with `content`, `suggestion`, `skipped`,
+"""One thing with how far the reading is: `kind`, `conversation` with `messages` and `attachments`, `file` with `content`, `entry` with `media`, `suggestion`, `skipped`,
 `left_out`, `error` or `archived`."""
 
 Sink = Callable[[Found], None]
@@ -25,6 +26,10 @@ class Output:
     def file(self, parts: Sequence[str], content: Iterable[bytes], time: str | None) -> None:
         """Hand on a file; what it holds is read by whoever takes it."""
         self.say(file={"parts": list(parts), "time": time}, content=iter(content))
+
+    def entry(self, found: JournalEntry) -> None:
+        """Hand on an entry of a journal with its files."""
+        self.say(entry=found.document(), media=found.media)
 
     def conversation(self, found: Conversation) -> None:
         """Hand on a conversation, unless there is nothing in it, or it is there already."""
