@@ -38,21 +38,19 @@ const SAFE = {
   RETURN_DOM_FRAGMENT: true as const,
 };
 
-/** Beginnings of the top-level blocks, as offsets; the text before the last of them does not change when more is added. */
-function blocks(text: string): number[] {
-  const lines = text.split("\n");
-  const offsets: number[] = [0];
-  for (const line of lines) offsets.push((offsets.at(-1) ?? 0) + line.length + 1);
-  const starts = new Set<number>();
-  for (const token of markdown.parse(text, {})) {
-    if (token.level === 0 && token.map && token.nesting >= 0) starts.add(offsets[token.map[0]] ?? 0);
-  }
-  return [...starts].sort((one, other) => one - other);
+/** Elements of a text: `closed` of the blocks that do not change when more is added, `open` of the last one, which begins at `start`. */
+interface Elements {
+  closed: DocumentFragment;
+  open: DocumentFragment;
+  start: number;
 }
 
-/** The elements of a text; what takes long to draw waits until there is no more to come. */
-function draw(text: string, isOpen: boolean, environment: Environment = {}): DocumentFragment {
-  const fragment = DOMPurify.sanitize(markdown.render(text, environment), SAFE) as unknown as DocumentFragment;
+/** Draw a text, read and cleaned once; what takes long to draw waits until there is no more to come. */
+function draw(text: string, isOpen: boolean, environment: Environment): Elements {
+  const tokens = markdown.parse(text, environment);
+  const blocks = tokens.filter((token) => token.level === 0 && token.map && token.nesting >= 0);
+  const line = (isOpen && blocks.at(-1)?.map?.[0]) || 0;
+  const fragment = DOMPurify.sanitize(markdown.renderer.render(tokens, markdown.options, environment), SAFE) as unknown as DocumentFragment;
   finishNotes(fragment);
   for (const link of fragment.querySelectorAll<HTMLAnchorElement>("a:not([data-note], [data-back])")) {
     if (link.getAttribute("href")?.startsWith("#/")) continue;
@@ -60,9 +58,14 @@ function draw(text: string, isOpen: boolean, environment: Environment = {}): Doc
     link.rel = "noopener noreferrer";
     link.title = link.href;
   }
+  const closed = document.createDocumentFragment();
+  // Each block is one element.
+  if (line > 0) closed.append(...[...fragment.children].slice(0, blocks.length - 1));
+  frame(closed, false);
+  typeset(closed);
   frame(fragment, isOpen);
   if (!isOpen) typeset(fragment);
-  return fragment;
+  return { closed, open: fragment, start: line > 0 ? text.split("\n", line).join("\n").length + 1 : 0 };
 }
 
 interface Drawn {
@@ -98,12 +101,10 @@ export function Markdown({ text, isOpen = false, line }: { text: string; isOpen?
     const closed = goesOn ? before.closed : 0;
     const elements = goesOn ? before.elements : 0;
     while (target.childNodes.length > elements) target.lastChild?.remove();
-    const rest = text.slice(closed);
-    const starts = isOpen ? blocks(rest) : [];
-    const last = starts.at(-1) ?? 0;
-    if (last > 0) target.append(draw(rest.slice(0, last), false));
-    drawn.current = { closed: closed + last, elements: target.childNodes.length, text };
-    target.append(draw(rest.slice(last), isOpen, { hasLines: line !== undefined }));
+    const drawing = draw(text.slice(closed), isOpen, { hasLines: line !== undefined });
+    target.append(drawing.closed);
+    drawn.current = { closed: closed + drawing.start, elements: target.childNodes.length, text };
+    target.append(drawing.open);
     if (line !== undefined && line >= 0) showLine(target, line);
   }, [text, isOpen, line]);
   return <div ref={root} class="markdown" dir="auto" />;

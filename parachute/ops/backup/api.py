@@ -99,12 +99,16 @@ Credentials = Annotated[
 
 
 class Wanted(BaseModel):
-    """New place of backups: a folder on another disk, or another repository of restic; and its credentials."""
+    """New place of backups: a folder on another disk, or another repository of restic; and its credentials.
+
+    With `replace` it takes the place of another one that is set.
+    """
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
     repository: Annotated[str, Field(min_length=1, max_length=2000)]
     credentials: Credentials = {}
+    replace: bool = False
 
 
 class NewCredentials(BaseModel):
@@ -118,7 +122,7 @@ class NewCredentials(BaseModel):
 @router.put("/repository")
 async def put_repository(body: Wanted, home: HomeDependency, jobs: JobsDependency) -> BackupStatus:
     """Make a repository for backups, with a password unless there is one, and have them go there; if it fails nothing changes."""
-    await make_repository(home, jobs, body.repository, body.credentials)
+    await make_repository(home, jobs, body.repository, body.credentials, replaces=body.replace)
     return await backup_status(home, jobs)
 
 

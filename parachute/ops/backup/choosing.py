@@ -29,12 +29,16 @@ _LONGEST = 4000
 T = TypeVar("T")
 
 
-async def make_repository(home: Home, jobs: BackupJobs, repository: str, variables: Mapping[str, str]) -> None:
-    """Make a repository there, with a password unless there is one, and have backups go there. Errors: as for `open_repository`."""
-    await _chosen(jobs, lambda: _choose(home, create.make, variables, place=repository, is_new=True))
+async def make_repository(
+    home: Home, jobs: BackupJobs, repository: str, variables: Mapping[str, str], *, replaces: bool = False
+) -> None:
+    """Make a repository there, with a password unless there is one, and have backups go there. Errors: as for `make_at`."""
+    await _chosen(jobs, lambda: make_at(home, repository, variables, replaces=replaces))
 
 
-def make_at(home: Home, repository: str, *, replaces: bool = False) -> tuple[bool, str | None]:
+def make_at(
+    home: Home, repository: str, variables: Mapping[str, str] | None = None, *, replaces: bool = False
+) -> tuple[bool, str | None]:
     """Make a repository there, as `make_repository` does where no server is asked.
 
     Returns whether a password was made, and the address of the place of before if that is another one. Errors: as for
@@ -47,10 +51,10 @@ def make_at(home: Home, repository: str, *, replaces: bool = False) -> tuple[boo
     if shown and not replaces:
         raise Conflict(
             f"Backups go to {shown} already.",
-            f"`--replace` has them go to {Access(repository, home.root).shown} from now on; what is in {shown} stays there.",
+            f"Confirm (`--replace`) that they go to {Access(repository, home.root).shown} from now on; what is in {shown} stays there.",
             key="other_place",
         )
-    return _choose(home, create.make, {}, place=repository, is_new=True), shown
+    return _choose(home, create.make, variables or {}, place=repository, is_new=True), shown
 
 
 async def open_repository(

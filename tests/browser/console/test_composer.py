@@ -64,9 +64,8 @@ def test_a_slash_offers_the_skills_that_can_be_called(make_person: MakePerson) -
     write(page, "and /re")
     expect(offered).to_have_count(0)
     message.fill("")
-    page.get_by_role("button", name="Settings of this conversation").click()
-    page.get_by_role("dialog").get_by_label("Workspace").select_option("Boat")
-    page.get_by_role("button", name="Save").click()
+    page.get_by_label("Workspace, model, rights and folder").get_by_role("button", name="Workspace").click()
+    page.get_by_role("dialog").get_by_role("button", name="Boat").click()
     write(page, "/")
     expect(offered.get_by_role("option")).to_have_text(["/recipesKnows recipes."])
 

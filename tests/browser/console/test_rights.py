@@ -26,10 +26,10 @@ def test_who_may_only_chat_sees_only_that(make_person: MakePerson) -> None:
     for place in ("inbox", "modules", "costs", "activity", "workspaces"):
         page.goto(f"{page.url.partition('#')[0]}#/{place}")
         expect(page).not_to_have_url(f"{page.url.partition('#')[0]}#/{place}")
-    page.get_by_role("button", name="Settings of this conversation").click()
-    settings = page.get_by_role("dialog")
-    expect(settings.get_by_label("Model").get_by_role("option")).not_to_have_count(1)
-    expect(settings.get_by_label("Runs", exact=True)).to_have_count(0)
+    header = page.get_by_label("Workspace, model, rights and folder")
+    expect(header.get_by_role("button", name="Rights")).to_have_count(0)
+    header.get_by_role("button", name="Model").click()
+    expect(page.get_by_role("dialog").get_by_role("listitem")).not_to_have_count(1)
 
 
 def test_its_own_page_of_keys_adds_no_device(make_person: MakePerson) -> None:

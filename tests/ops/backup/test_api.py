@@ -123,14 +123,17 @@ async def test_a_place_is_chosen_with_a_password_to_write_down(
         (str(tmp_path / "not plugged in" / "backups"), "no_folder"),
         (before, "repository_exists"),
     ):
-        refused = await owner.put("/api/backups/repository", json={"repository": wrong})
+        refused = await owner.put("/api/backups/repository", json={"repository": wrong, "replace": True})
         assert refused.status_code >= 400
         assert (await owner.get("/api/backups")).json()["repository"] == before, wrong
         assert refused.json()["key"] == key, (wrong, refused.json())
     (guarded.home.root / "backup" / "password").unlink()
     assert (await owner.post("/api/backups/kit")).json()["key"] == "backup_not_set_up"
     new = str(tmp_path / "new")
-    made = await owner.put("/api/backups/repository", json={"repository": new})
+    refused = await owner.put("/api/backups/repository", json={"repository": new})
+    assert (refused.status_code, refused.json()["key"]) == (409, "other_place")
+    assert (await owner.get("/api/backups")).json()["repository"] == before
+    made = await owner.put("/api/backups/repository", json={"repository": new, "replace": True})
     assert (made.status_code, made.json()["repository"]) == (200, new)
     shown = (await owner.post("/api/backups/kit")).json()
     assert shown["text"].splitlines()[1:3] == [f"place: {new}", f"password: {shown['password']}"]

@@ -21,6 +21,12 @@ const t = messages("activity_sentences", {
   withdrawal: "{who} withdrew the approval of {what}.",
   audit_dropped: "Some records were lost because too many came at once.",
   bot: "{who} changed a bot: {what}.",
+  bot_set_token: "{who} stored a token for the bot on {name}.",
+  bot_remove_token: "{who} removed the token of the bot on {name}.",
+  bot_configure: "{who} changed the settings of the bot on {name}.",
+  bot_start: "{who} started the bot on {name}.",
+  bot_stop: "{who} stopped the bot on {name}.",
+  bot_unlink: "{who} removed a chat from the bot on {name}.",
   egress: "{who} reached {what} on the internet.",
   event: "The modules were told: {what}.",
   export: "{who} saved everything as plain files.",
@@ -68,14 +74,19 @@ export function actor(kind: string, name: string, titles: Titles): string {
   return name && name !== "None" ? moduleName(name) : t("computer");
 }
 
+/** Deeds with a bot that have a sentence of their own. */
+const BOT = new Set(["set_token", "remove_token", "configure", "start", "stop", "unlink"]);
+
 /** Tell a record in one sentence. */
 export function sentence(record: AuditRecord, titles: Titles): string {
   const { event_type, target_module, target_endpoint, tool, summary, duration_ms } = record;
-  const key = event_type === "hook" ? "hook_run" : event_type;
+  const [verb = "", platform = ""] = event_type === "bot" ? String(target_endpoint ?? tool ?? summary ?? "").split(" ") : [];
+  const key = event_type === "hook" ? "hook_run" : BOT.has(verb) ? `bot_${verb}` : event_type;
   const values = {
     who: actor(String(record.source_type ?? ""), String(record.source_id ?? ""), titles),
     what: readable(event_type, [target_endpoint, tool, summary].filter(Boolean).map(String).join(" ")) || event_type.replace(/_/g, " "),
     where: event_type.startsWith("api_") ? partName(String(target_module ?? "")) : moduleName(String(target_module ?? "")),
+    name: capital(platform),
     time: duration(Number(duration_ms ?? 0)),
   };
   const said = t(key as "other", values);

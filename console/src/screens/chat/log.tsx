@@ -56,7 +56,10 @@ export function Log({ conversation }: { conversation: Conversation }) {
     return () => removeEventListener("scroll", note);
   }, []);
   useLayoutEffect(() => {
-    if (follows.current) toEnd();
+    if (!follows.current) return;
+    // With what the frame lays out anyway: asked for at once, the whole page is laid out for it a second time.
+    const next = requestAnimationFrame(() => follows.current && toEnd());
+    return () => cancelAnimationFrame(next);
   }, [messages.length, live, conversation.question.value, conversation.permission.value, turns]);
   useLayoutEffect(() => {
     const now = kept && placeOf(kept.key);

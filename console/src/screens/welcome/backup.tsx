@@ -1,7 +1,8 @@
 /** The backup: where it goes, the emergency kit that opens it, and the first one. */
 import { useState } from "preact/hooks";
-import { api } from "~/api/client";
+import { api, ApiError } from "~/api/client";
 import { Button } from "~/components/button";
+import { confirm } from "~/components/dialog";
 import { Form, TextField } from "~/components/field";
 import { Credentials, type Typed, typedFor } from "~/components/kit/credentials";
 import { EmergencyKit, readKit } from "~/components/kit/kit";
@@ -44,8 +45,15 @@ function Place({ onMade }: { onMade: () => Promise<void> }) {
     if (isBusy) return;
     setBusy(true);
     setError(undefined);
+    const make = (replace: boolean) =>
+      api.put("/api/backups/repository", { body: { repository: repository.trim(), credentials: typedFor(repository, credentials), replace } });
     try {
-      await api.put("/api/backups/repository", { body: { repository: repository.trim(), credentials: typedFor(repository, credentials) } });
+      await make(false).catch(async (problem: unknown) => {
+        const isSet = problem instanceof ApiError && problem.key === "other_place";
+        // Chosen meanwhile, such as on another device.
+        if (!isSet || !(await confirm(t("replace_title"), `${said(problem.message)} ${t("replace_text")}`, t("replace"), "primary"))) throw problem;
+        await make(true);
+      });
       await onMade();
     } catch (problem) {
       setError(problem);

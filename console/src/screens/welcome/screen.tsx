@@ -12,7 +12,7 @@ import { PhoneStep } from "./phone";
 import { Restore } from "./restore";
 import { Start } from "./start";
 import { t } from "./texts";
-import { finish, goOn } from "./ways";
+import { broughtTo, finish, goOn } from "./ways";
 
 const PARTS: Record<StepName, ComponentType<PartProps>> = {
   model: ModelStep,
@@ -53,7 +53,7 @@ function Step({ name, known, reload }: { name: StepName } & StepProps) {
   const isReady = isDone(name, known);
   const kind = isReady ? "primary" : "plain";
   return (
-    <>
+    <div class={broughtTo.value === name ? "welcome-came" : undefined}>
       <Way current={name} known={known} />
       {name === "modules" && <Answered />}
       <p>{t(`${name}_text`)}</p>
@@ -65,7 +65,7 @@ function Step({ name, known, reload }: { name: StepName } & StepProps) {
           <Button label={t("finish")} kind={kind} onPress={() => finish(!STEPS.every((step) => isDone(step, known)))} />
         )}
       </div>
-    </>
+    </div>
   );
 }
 

@@ -1,4 +1,5 @@
 /** The ways through set-up: on to the next step, and from the last one to the first conversation. */
+import { signal } from "@preact/signals";
 import { api } from "~/api/client";
 import { go, place, to } from "~/state/router";
 import { endFirst } from "~/state/session";
@@ -14,9 +15,15 @@ export async function finish(hasSkipped: boolean): Promise<void> {
   if (hasSkipped) toast(t("end_text"));
 }
 
+/** The step that came by itself: a finger that was on its way to the one before does nothing there yet. */
+export const broughtTo = signal<StepName | undefined>(undefined);
+
 /** Go to the next step; whoever went elsewhere while this one was being done stays there. */
 export function goOn(step: StepName): void {
   const { screen, rest } = place.value;
   const next = STEPS[STEPS.indexOf(step) + 1];
-  if (next && screen === "welcome" && (rest[0] ?? STEPS[0]) === step) go(to("welcome", [next]));
+  if (next && screen === "welcome" && (rest[0] ?? STEPS[0]) === step) {
+    broughtTo.value = next;
+    go(to("welcome", [next]));
+  }
 }
