@@ -15,7 +15,15 @@ from parachute.security.keys.cli_token import CliToken
 _OPEN = 0o077
 _NAMED = 3
 """Files and folders that are named."""
-_SECRETS = ("bot-tokens.json", "credentials.json", "git-tokens.json", "mcp-logins.json", "mcp-secrets.json")
+_SECRETS = (
+    "bot-tokens.json",
+    "credentials.json",
+    "git-tokens.json",
+    "mcp-logins.json",
+    "mcp-secrets.json",
+    "push.json",
+    "push.pem",
+)
 
 
 @check("Private files", Group.ACCESS)
