@@ -14,6 +14,7 @@ interface TextProps extends Common {
   autocomplete?: string;
   required?: boolean;
   autofocus?: boolean;
+  onFocus?: () => void;
   rows?: number;
   monospace?: boolean;
   /** Keep the label for screen readers only. */

@@ -20,6 +20,8 @@ from parachute.sandbox.engines.views import View
 _SECRETS = (
     "credentials.json",
     "bot-tokens.json",
+    "push.json",
+    "push.pem",
     "git-tokens.json",
     "mcp-secrets.json",
     "mcp-logins.json",

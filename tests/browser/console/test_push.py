@@ -132,6 +132,8 @@ def test_a_phone_is_told_and_answers_from_the_notice(browser: Browser, server: R
 
     # Nobody looks: the question is told with its answers, and one of them is given from the notice.
     page.close()
+    windows = "clients.matchAll({ type: 'window' }).then(({ length }) => length)"
+    wait_until(lambda: phone.worker().evaluate(windows) == 0, "the worker sees no page")
     api.script(tool_use("AskUserQuestion", {"questions": [QUESTION]}), text("Red it is."))
     answers: list[str] = []
     asking = threading.Thread(

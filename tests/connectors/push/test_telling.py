@@ -167,6 +167,7 @@ def test_a_device_with_fewer_rights_waits_and_hears_of_what_it_may_answer(
     assert [path for path, _, _ in service.taken] == ["/send/owner"]
 
 
+@pytest.mark.long
 def test_quiet_hours_hold_back_what_waits_until_they_end(
     make_told_server: Callable[..., ToldServer], service: PushService
 ) -> None:
@@ -182,6 +183,7 @@ def test_quiet_hours_hold_back_what_waits_until_they_end(
         service.wait(1)
 
 
+@pytest.mark.long
 def test_a_run_that_nobody_follows_is_told_when_it_ends(
     server: ToldServer, service: PushService, make_browser: MakeBrowser, api: MessagesAPI
 ) -> None:
@@ -200,6 +202,7 @@ def test_a_run_that_nobody_follows_is_told_when_it_ends(
     assert said["url"].startswith("/#/chat/")
 
 
+@pytest.mark.long
 async def test_a_run_that_a_restart_interrupts_is_told(
     server: ToldServer, service: PushService, make_browser: MakeBrowser, api: MessagesAPI
 ) -> None:

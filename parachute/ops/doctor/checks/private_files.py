@@ -22,6 +22,8 @@ _SECRETS = (
     "mcp-clients.json",
     "mcp-logins.json",
     "mcp-secrets.json",
+    "push.json",
+    "push.pem",
 )
 
 
