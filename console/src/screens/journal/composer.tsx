@@ -1,5 +1,5 @@
 /** Writing an entry: words, a picture, or a recording of one's voice. It is on the disk of this device before it is sent. */
-import type { Ref } from "preact";
+import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError } from "~/api/client";
 import { Button } from "~/components/button";
@@ -8,13 +8,15 @@ import { draftOf, keepDraft } from "~/state/drafts";
 import { keepAsset, newKey } from "~/state/entries";
 import { type Letter, put, remove } from "~/state/letters";
 import { deliver, later, prepare } from "~/state/outbox";
+import { isHeic, keepSmall } from "~/state/pictures";
 import { canRecord, record, type Recorder } from "~/state/recording";
-import { toast } from "~/state/toasts";
+import { go, place, to } from "~/state/router";
+import { attempt, toast } from "~/state/toasts";
 import { t } from "./texts";
 
 interface Props {
   date: string;
-  field: Ref<HTMLTextAreaElement>;
+  field: RefObject<HTMLTextAreaElement | null>;
   onWritten: () => Promise<void>;
 }
 
@@ -22,8 +24,12 @@ export function Composer({ date, field, onWritten }: Props) {
   const name = `journal/${date}`;
   const [draft, setDraft] = useState(() => draftOf(name));
   const [recorder, setRecorder] = useState<Recorder>();
+  const [isDraggedOver, setDraggedOver] = useState(false);
   const chooser = useRef<HTMLInputElement>(null);
+  // Pictures arrive after what is drawn: each is added to what is written by then.
+  const written = useRef(draft);
   const say = (text: string) => {
+    written.current = text;
     keepDraft(name, text);
     setDraft(text);
   };
@@ -51,10 +57,16 @@ export function Composer({ date, field, onWritten }: Props) {
   const sendText = async () => {
     if (draft.trim()) await send({ id: newKey(), kind: "journal", at: new Date().toISOString(), date, content: draft });
   };
-  const addPicture = async (file: File) => {
-    const { path } = await keepAsset(file.name, date, file);
-    const alt = file.name.replace(/[[\]]/g, "");
-    say(`${draft}${draft ? "\n\n" : ""}![${alt}](${path})`);
+  const addPictures = async (files: File[]) => {
+    const pictures = files.filter((file) => file.type.startsWith("image/") || isHeic(file));
+    if (pictures.length < files.length) toast(t("pictures_alone"), { isError: true });
+    // One after the other: each is as large in memory as it has points.
+    for (const file of pictures) {
+      const { path } = await keepAsset(file.name, date, file);
+      const isShown = await keepSmall(path, file).catch(() => true);
+      if (!isShown && isHeic(file)) toast(t("heic", { name: file.name }));
+      say(`${written.current}${written.current ? "\n\n" : ""}![${file.name.replace(/[[\]]/g, "")}](${path})`);
+    }
   };
   const keepRecording = async () => {
     if (!recorder) return;
@@ -72,6 +84,12 @@ export function Composer({ date, field, onWritten }: Props) {
   open.current = recorder;
   useEffect(() => {
     void prepare();
+    // As shortcuts of the installed console ask for.
+    const { query } = place.value;
+    if (query.has("record") && canRecord()) void attempt(listen);
+    if (query.has("write")) field.current?.focus();
+    // Not once more when the page is loaded again.
+    if (query.has("record") || query.has("write")) go(to("journal"), { replace: true });
     return () => void open.current?.stop();
   }, []);
   const listen = async () => {
@@ -86,7 +104,17 @@ export function Composer({ date, field, onWritten }: Props) {
   };
   return (
     <form
-      class="journal-composer"
+      class={`journal-composer${isDraggedOver ? " over" : ""}`}
+      onDragOver={(event) => {
+        event.preventDefault();
+        setDraggedOver(true);
+      }}
+      onDragLeave={() => setDraggedOver(false)}
+      onDrop={(event) => {
+        event.preventDefault();
+        setDraggedOver(false);
+        void attempt(() => addPictures([...(event.dataTransfer?.files ?? [])]));
+      }}
       onSubmit={(event) => event.preventDefault()}
       onKeyDown={(event) => {
         if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) event.currentTarget.querySelector<HTMLButtonElement>(".primary")?.click();
@@ -99,6 +127,12 @@ export function Composer({ date, field, onWritten }: Props) {
         aria-label={t("new_entry")}
         placeholder={t("new_entry_hint")}
         onInput={(event) => say(event.currentTarget.value)}
+        onPaste={(event) => {
+          const files = [...(event.clipboardData?.files ?? [])];
+          if (files.length === 0) return;
+          event.preventDefault();
+          void attempt(() => addPictures(files));
+        }}
       />
       {recorder ? (
         <div class="journal-composer-actions">
@@ -112,12 +146,15 @@ export function Composer({ date, field, onWritten }: Props) {
             ref={chooser}
             type="file"
             accept="image/*"
+            multiple
             hidden
             aria-label={t("add_picture")}
             onChange={async (event) => {
               const chosen = event.currentTarget;
-              const file = chosen.files?.[0];
-              if (file) await addPicture(file).finally(() => (chosen.value = ""));
+              // A copy: the list is emptied before they are read.
+              const files = [...(chosen.files ?? [])];
+              chosen.value = "";
+              await attempt(() => addPictures(files));
             }}
           />
           <Button label={t("add_picture")} icon="image" iconOnly kind="quiet" onPress={() => chooser.current?.click()} />

@@ -6,7 +6,7 @@ import { may } from "~/state/session";
 import { attempt, toast } from "~/state/toasts";
 import { Markdown } from "~/text/markdown";
 import { About } from "./about_what";
-import { assetAddress, change, type Entry, pictures, remove, restore } from "./data";
+import { assetAddress, change, type Entry, pictures, remove, restore, smallAddress } from "./data";
 import { Spoken } from "./spoken";
 import { t } from "./texts";
 
@@ -17,7 +17,7 @@ interface Props {
 
 export function EntryBlock({ entry, onChange }: Props) {
   const [isEditing, setEditing] = useState(false);
-  const { text, shown } = pictures(entry);
+  const { text, shown, files } = pictures(entry);
   const hasTitle = entry.title !== "" && entry.title !== entry.time;
   const name = hasTitle ? entry.title : (entry.time ?? t("entry"));
   const id = entry.id;
@@ -55,7 +55,16 @@ export function EntryBlock({ entry, onChange }: Props) {
           {entry.audio_path && id !== null && may("voice") && <Spoken entry={entry} id={id} name={name} />}
           {text && <Markdown text={text} />}
           {shown.map(({ path, alt }) => (
-            <img key={path} src={assetAddress(path)} alt={alt || t("picture")} loading="lazy" />
+            <a key={path} class="entry-picture" href={assetAddress(path)} target="_blank" rel="noopener noreferrer">
+              <img src={smallAddress(path)} alt={alt || t("picture")} loading="lazy" />
+            </a>
+          ))}
+          {files.map(({ path, name: file }) => (
+            <p key={path}>
+              <a href={assetAddress(path)} download={file}>
+                <bdi>{file}</bdi>
+              </a>
+            </p>
           ))}
           <About mentions={entry.mentions} />
         </>

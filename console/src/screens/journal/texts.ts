@@ -27,6 +27,8 @@ export const t = messages("journal", {
   written: "Saved in your journal.",
   add_picture: "Add a picture",
   picture: "Picture",
+  pictures_alone: "Only pictures can be added here. Other files come by sharing them from their app, or in Files.",
+  heic: "{name} is kept whole, but this browser cannot show HEIC pictures, nor make a smaller copy that others show. Safari can.",
   record: "Record your voice",
   recording_now: "Recording",
   keep_recording: "Keep",
