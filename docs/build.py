@@ -30,6 +30,7 @@ GROUPS = {
         "contexts",
         "voice",
         "recordings",
+        "sharing",
         "search",
         "tools",
         "agents",

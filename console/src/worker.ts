@@ -1,10 +1,11 @@
 /**
  * The service worker: the program itself opens without a connection, with the last lists to read.
- * It sees every request of the page and touches only those below; answers of anything but GET never come near it.
+ * It sees every request of the page and touches only those below; answers of anything but GET never come near it. What other apps share is a request that it answers by itself.
  */
 import { KEPT_LISTS } from "./state/kept_name";
 import { all } from "./state/letter_store";
 import { isUrgent, sendAll } from "./state/sending";
+import { isShare, received } from "./state/shared";
 
 /** The program's files, and what stands for this build of it; build.mjs fills both in. */
 declare const FILES: string[];
@@ -91,6 +92,7 @@ async function forget(): Promise<void> {
 worker.addEventListener("fetch", (event) => {
   const { request } = event;
   const { origin, pathname } = new URL(request.url);
+  if (isShare(request)) return event.respondWith(received(request));
   if (request.method !== "GET" || origin !== location.origin) return;
   if (request.mode === "navigate") {
     if (pathname === "/") event.respondWith(patient(page(request), () => caches.match("/", { cacheName: SHELL })));

@@ -1,16 +1,21 @@
 /** Letters and the slices of their sound on the disk of this device, for pages and for the service worker. */
 import { clear, createStore, delMany, entries, get, getMany, keys, set, setMany, type UseStore } from "idb-keyval";
+import type { Shared, Target } from "./shared";
 
 export interface Letter {
   /** With which the computer takes it once, however often it is sent. */
   id: string;
-  kind: "journal" | "dictation";
+  kind: "journal" | "dictation" | "shared";
   /** Time of writing. */
   at: string;
   /** The day of the journal that it is for. */
   date: string;
   content: string;
   sound?: { type: string; name: string; seconds: number };
+  /** What another app has given; the files themselves are its slices. */
+  shared?: Shared;
+  /** Where that goes, once somebody has said so. */
+  target?: Target;
   /** Nobody has said yet that it is to be sent: a recording that goes on, or was broken off. */
   isHeld?: boolean;
   /** Sent without the computer's confirmation: to be sent again. */
@@ -46,9 +51,20 @@ export function addSlice(letter: Letter, number: number, slice: Blob): Promise<v
   return setMany([[place(letter.id), letter], [["slice", letter.id, number], slice]], store());
 }
 
+/** Keep a letter with all of its slices, or nothing of it. */
+export async function keepWhole(letter: Letter, slices: readonly Blob[]): Promise<void> {
+  const numbered = slices.map((slice, number): [IDBValidKey, unknown] => [["slice", letter.id, number], slice]);
+  await setMany([[place(letter.id), letter], ...numbered], store());
+  tell();
+}
+
+/** The slices of a letter, in their order. */
+export async function contentsOf(id: string): Promise<Blob[]> {
+  return (await getMany<Blob>(await slicesOf(id), store())).flatMap((slice) => slice ?? []);
+}
+
 export async function soundOf(letter: Letter): Promise<Blob> {
-  const slices = await getMany<Blob>(await slicesOf(letter.id), store());
-  return new Blob(slices.flatMap((slice) => slice ?? []), { type: letter.sound?.type });
+  return new Blob(await contentsOf(letter.id), { type: letter.sound?.type });
 }
 
 export async function forget(id: string): Promise<void> {

@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import { all, forget, forgetAll, keep, type Letter } from "./letter_store";
 
-export { addSlice, find, soundOf, type Letter } from "./letter_store";
+export { addSlice, contentsOf, find, soundOf, type Letter } from "./letter_store";
 
 /** All that wait, the oldest first, without a recording that goes on. */
 export const letters = signal<readonly Letter[]>([]);

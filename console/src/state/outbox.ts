@@ -18,9 +18,9 @@ const PAUSE = 20_000;
 export const prepare = () => import("./sending");
 
 /** Send a letter of the journal, and forget it when the computer has confirmed it; an error stands in the letter, too. */
-export async function deliver(letter: Letter): Promise<void> {
+export async function deliver(letter: Letter, hear?: (part: number) => void): Promise<void> {
   const { sendLetter } = await prepare();
-  await sendLetter(letter, explain).finally(() => refresh().catch(() => undefined));
+  await sendLetter(letter, explain, hear).finally(() => refresh().catch(() => undefined));
 }
 
 let timer: ReturnType<typeof setTimeout> | undefined;

@@ -1,10 +1,11 @@
 /** Sending letters of the journal, in a page or, by Background Sync, in the service worker: each by one of them at a time, and once. */
-import { api, ApiError } from "~/api/client";
+import { ApiError } from "~/api/client";
 import { write } from "./entries";
 import { all, find, forget, keep, type Letter, soundOf } from "./letter_store";
-import { sendPieces, type There } from "./pieces";
+import { sendToJournal } from "./pieces";
+import { deliverShared } from "./sharing";
 
-export const isUrgent = ({ kind, isHeld, isRefused }: Letter) => kind === "journal" && !isHeld && !isRefused;
+export const isUrgent = ({ kind, target, isHeld, isRefused }: Letter) => (kind === "journal" || target !== undefined) && !isHeld && !isRefused;
 
 /** Say whether the computer has read it, and would answer the same again. */
 export const isRefusal = (error: unknown): error is ApiError =>
@@ -21,13 +22,13 @@ export async function alone<T>(id: string, work: () => Promise<T>): Promise<T> {
 }
 
 /** Send a letter, and forget it when the computer has confirmed it; `explain` makes an error the reason that stands in the letter. */
-export function sendLetter(letter: Letter, explain: (error: unknown) => string): Promise<void> {
+export function sendLetter(letter: Letter, explain: (error: unknown) => string, hear?: (part: number) => void): Promise<void> {
   return alone(letter.id, async () => {
     const kept = await find(letter.id).catch(() => undefined);
     // Somebody else has sent it while this one waited.
-    if (letter.sound && !kept) return;
+    if ((letter.sound || letter.shared) && !kept) return;
     try {
-      await deliver(letter);
+      await (letter.shared ? deliverShared(letter, hear) : deliver(letter));
     } catch (error) {
       const problem = error instanceof ApiError && error.status === 0 ? undefined : explain(error);
       if (kept) await keep({ ...kept, content: letter.content, isHeld: false, isWaiting: true, isRefused: isRefusal(error), problem }).catch(() => undefined);
@@ -40,15 +41,7 @@ export function sendLetter(letter: Letter, explain: (error: unknown) => string):
 
 async function deliver(letter: Letter): Promise<void> {
   const { sound, id, content, date } = letter;
-  let path: string | undefined;
-  if (sound) {
-    const route = `/api/daily/recordings/${id}` as const;
-    const query = { name: sound.name, date };
-    path = await sendPieces(await soundOf(letter), {
-      find: (announced, signal) => api.module<There>("GET", route, { query: { ...query, ...announced }, signal }),
-      add: (announced, body, signal) => api.module<There>("PUT", route, { query: { ...query, ...announced }, body, signal }),
-    });
-  }
+  const path = sound && (await sendToJournal(id, { name: sound.name, date }, await soundOf(letter)));
   await write({ content, date, audio_path: path, duration: sound?.seconds, idempotency_key: id });
 }
 
@@ -60,7 +53,7 @@ export async function sendAll(explain: (error: unknown) => string): Promise<numb
     if (!now || !isUrgent(now)) continue;
     try {
       await sendLetter(now, explain);
-      sent += 1;
+      if (now.kind === "journal") sent += 1;
     } catch (error) {
       // What is refused does not keep the others.
       if (!isRefusal(error)) throw error;

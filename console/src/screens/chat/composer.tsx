@@ -1,11 +1,14 @@
 /** Editor of a message, with its files. */
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { Button } from "~/components/button";
 import { Icon } from "~/components/icons";
+import { remove } from "~/state/letters";
+import { here } from "~/state/router";
 import { attempt } from "~/state/toasts";
 import { type Attachment, read, shown } from "./attachments";
 import { t } from "./composer_texts";
 import { Dictation } from "./dictation";
+import { sharedFor } from "./shared";
 import type { Place } from "./suggesting";
 import { Suggestions, useSuggestions } from "./suggestions";
 
@@ -37,7 +40,7 @@ export function Composer({ isRunning, draft, place, onDraft, onSend, onStop }: P
     area.setSelectionRange(at, at);
   });
   // One after the other: each counts what the ones before have brought.
-  const reading = useRef<Promise<unknown>>(Promise.resolve());
+  const reading = useRef<Promise<boolean>>(Promise.resolve(true));
   const count = useRef(0);
   count.current = attachments.length;
   const add = (files: File[]) => {
@@ -46,8 +49,22 @@ export function Composer({ isRunning, draft, place, onDraft, onSend, onStop }: P
       setAttachments((before) => [...before, ...found]);
       setRefused((before) => [...before, ...others]);
       count.current += found.length;
+      return others.length === 0;
     });
+    return reading.current;
   };
+  /** What another app has shared, once it is wholly in this message: it is forgotten when that is sent. */
+  const shared = useRef<string>(undefined);
+  useEffect(() => {
+    const id = here().query.get("shared");
+    if (!id) return;
+    void attempt(async () => {
+      const found = await sharedFor(id);
+      if (!found) return;
+      if (!draft.includes(found.content)) onDraft([draft.trim(), found.content].filter(Boolean).join("\n\n"));
+      if (await add(found.files)) shared.current = id;
+    });
+  }, []);
   // A picture may say it all.
   const canBeSent = draft.trim() !== "" || (attachments.length > 0 && !isRunning);
   const submit = async () => {
@@ -63,6 +80,7 @@ export function Composer({ isRunning, draft, place, onDraft, onSend, onStop }: P
       await onSend(text, files);
       return true;
     });
+    if (sent && shared.current && !isRunning) await remove(shared.current);
     if (!sent) {
       onDraft(text);
       if (files.length) setAttachments(files);
