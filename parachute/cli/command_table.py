@@ -30,6 +30,7 @@ SECTIONS = {
         "brain": "Search, write and merge what you know about people and topics (module Brain)",
         "search": "Search everything at once, by words, and by meaning where words find little",
         "files": "List, read and write the files of your vault, and undo changes",
+        "save": "Save a page of the web as a note",
         "voice": "Turn recordings into text, and show what is missing for it",
         "suggestions": "Review suggestions from modules and agents",
     },

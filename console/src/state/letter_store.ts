@@ -12,9 +12,9 @@ export interface Letter {
   date: string;
   content: string;
   sound?: { type: string; name: string; seconds: number };
-  /** What another app has given; the files themselves are its slices. */
+  /** Title, link and files that another app has given; the files themselves are its slices. */
   shared?: Shared;
-  /** Where that goes, once somebody has said so. */
+  /** The place where that goes, once somebody has said so. */
   target?: Target;
   /** Nobody has said yet that it is to be sent: a recording that goes on, or was broken off. */
   isHeld?: boolean;

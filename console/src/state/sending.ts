@@ -12,7 +12,7 @@ export const isRefusal = (error: unknown): error is ApiError =>
   error instanceof ApiError &&
   error.status >= 400 &&
   error.status < 500 &&
-  ![401, 403, 408, 409, 425, 429].includes(error.status) &&
+  (![401, 403, 408, 409, 425, 429].includes(error.status) || error.key === "page_elsewhere") &&
   // The computer was restored in between: the recording is sent once more.
   error.key !== "no_such_audio";
 

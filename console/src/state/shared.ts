@@ -1,4 +1,4 @@
-/** What other apps share with the installed console: the service worker takes it, and it is on the disk of this device before anything else. */
+/** Things that other apps share with the installed console: the service worker takes it, and it is on the disk of this device before anything else. */
 import { newKey } from "./entries";
 import { all, keepWhole } from "./letter_store";
 
@@ -23,7 +23,7 @@ export interface Shared {
   files: SharedFile[];
 }
 
-export type Target = "journal" | "note";
+export type Target = "journal" | "note" | "page";
 
 /** Reasons why something was not taken. */
 export const PROBLEMS = ["elsewhere", "nothing", "too_long", "too_many", "too_large", "too_many_waiting", "no_room", "not_kept"] as const;

@@ -18,6 +18,7 @@ type Put = (letter: Letter, file: SharedFile, key: string, content: Blob, hear: 
 
 /** Send the files of a letter and then its words; `hear` is told how much has arrived, from 0 to 1. */
 export async function deliverShared(letter: Letter, hear: (part: number) => void = () => undefined): Promise<void> {
+  if (letter.target === "page") return savePage(letter);
   const files = letter.shared?.files ?? [];
   const contents = await contentsOf(letter.id);
   const total = files.reduce((sum, { size }) => sum + size, 0) || 1;
@@ -34,6 +35,12 @@ export async function deliverShared(letter: Letter, hear: (part: number) => void
     before += file.size;
   }
   await (letter.target === "journal" ? writeEntry(letter, sent) : writeNote(letter, sent));
+}
+
+async function savePage({ shared }: Letter): Promise<void> {
+  const { leads_to } = await api.post("/api/files/pages", { body: { url: shared?.link } });
+  // Another site is asked after a yes alone, which the screen asks for.
+  if (leads_to) throw new ApiError(409, "page_elsewhere", "The page is at another site.", "Save it once more, and say whether that site is the right one.");
 }
 
 const inJournal: Put = async ({ date }, { name, type }, key, content, hear) => {

@@ -9,10 +9,16 @@ from parachute.security.audit.decisions import Decisions
 
 
 class Outlet:
-    """`named` is the one target that the owner approved as an address; it alone may be this machine, and only if it says so."""
+    """`named` is a target that the owner approved as an address; it alone may be this machine, and only if it says so."""
 
     def __init__(
-        self, owner: str, named: Target, allowed: AllowedHosts, decisions: Decisions, internet: Internet, lookups: int
+        self,
+        owner: str,
+        named: Target | None,
+        allowed: AllowedHosts,
+        decisions: Decisions,
+        internet: Internet,
+        lookups: int,
     ) -> None:
         self._owner = owner
         self._named = named

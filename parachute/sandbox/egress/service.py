@@ -99,10 +99,12 @@ class Egress:
             return None
         return listener.refusal(Target(host, port or 443)) if listener is not None else None
 
-    def outlet(self, owner: str, named: Target, hosts: Iterable[str]) -> Outlet:
+    def outlet(
+        self, owner: str, named: Target | None, hosts: Iterable[str], kind: Literal["mcp_server", "page"] = "mcp_server"
+    ) -> Outlet:
         """A way for the server itself, to an address that the owner approved and to these hosts; error: InvalidInput."""
-        allowed = AllowedHosts.parse(hosts, private=True)
-        decisions = Decisions(self._audit, "mcp_server", owner)
+        allowed = AllowedHosts.parse(hosts, private=kind == "mcp_server")
+        decisions = Decisions(self._audit, kind, owner)
         return Outlet(owner, named, allowed, decisions, self._internet, self._limits.lookups)
 
     async def close(self, owner: str) -> None:

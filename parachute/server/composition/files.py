@@ -1,12 +1,15 @@
 """The wing `files`: the vault for the owner's devices."""
 
 from parachute.files.arriving import ArrivingFiles
+from parachute.files.pages.service import WebPages
 from parachute.files.search import FileSearch
 from parachute.files.service import VaultFiles
+from parachute.sandbox.egress.certificates import Certificates
 from parachute.server.composition.chat import ChatServices
 from parachute.server.composition.events import EventServices
 from parachute.server.composition.lifecycle import Lifecycle
 from parachute.server.composition.llm import ModelServices
+from parachute.server.composition.sandbox import SandboxServices
 from parachute.server.composition.storage import Installation, Storage
 
 
@@ -15,9 +18,10 @@ async def build_files(
     storage: Storage,
     events: EventServices,
     llm: ModelServices,
+    sandbox: SandboxServices,
     chat: ChatServices,
     lifecycle: Lifecycle,
-) -> tuple[VaultFiles, ArrivingFiles, FileSearch]:
+) -> tuple[VaultFiles, ArrivingFiles, FileSearch, WebPages]:
     """Build what reads, writes and searches the vault for devices."""
     files = VaultFiles(
         storage.vault, installation.settings.changes, chat.changes, chat.agents.origins.moved, storage.audit
@@ -26,6 +30,9 @@ async def build_files(
     pictures = installation.settings.search.pictures
     search = FileSearch(storage.vault, llm.meaning, events.file_watcher, kept, installation.clock, pictures=pictures)
     arriving = ArrivingFiles(storage.vault, files)
+    pages = WebPages(
+        storage.vault.root, files, chat.changes.lineage, sandbox.egress, Certificates(), installation.clock
+    )
     await lifecycle.start(files)
     await lifecycle.start(search.indexing)
-    return files, arriving, search
+    return files, arriving, search, pages

@@ -13,6 +13,7 @@ from parachute.chat.runs.active import ActiveRuns
 from parachute.chat.runs.run import PersonsAgent
 from parachute.chat.sessions.models import AppListener
 from parachute.files.arriving import ArrivingFiles
+from parachute.files.pages.service import WebPages
 from parachute.files.search import FileSearch
 from parachute.files.service import VaultFiles
 from parachute.modules.registry.models import RunningModules
@@ -75,7 +76,7 @@ class _Above(Struct, frozen=True, kw_only=True):
 
     automation: AutomationServices
     connectors: ConnectorServices
-    files: tuple[VaultFiles, ArrivingFiles, FileSearch]
+    files: tuple[VaultFiles, ArrivingFiles, FileSearch, WebPages]
     ops: OpsServices
     switch: KillSwitchService
 
@@ -184,7 +185,7 @@ async def _build_above(
     connectors = await build_connectors(
         installation, storage, events, llm, sandbox, below.sessions, messengers, chat, automation, lifecycle
     )
-    files = await build_files(installation, storage, events, llm, chat, lifecycle)
+    files = await build_files(installation, storage, events, llm, sandbox, chat, lifecycle)
     ops = await build_ops(
         installation, storage, events, below.examiner, llm, chat, history, suggestions, browsers, lifecycle
     )

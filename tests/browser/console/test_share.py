@@ -1,6 +1,7 @@
-"""What other apps share with the console: on the device before anything else, then where its owner says."""
+"""Things that other apps share with the console: on the device before anything else, then where its owner says."""
 
 import hashlib
+from collections.abc import Mapping
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -58,7 +59,7 @@ def phone(make_person: MakePerson) -> Person:
     return person
 
 
-def share(person: Person, *files: dict[str, object], here: str = "about:blank", **fields: str) -> Page:
+def share(person: Person, *files: Mapping[str, object], here: str = "about:blank", **fields: str) -> Page:
     """Share something as the system does, and wait for the page that comes of it."""
     page = person.page
     page.goto(here)
@@ -183,7 +184,7 @@ def test_a_large_file_goes_on_where_a_killed_page_was(phone: Person, computer: C
     ids=["many files", "long", "nothing"],
 )
 def test_what_is_too_much_is_not_taken(
-    phone: Person, files: list[dict[str, object]], fields: dict[str, str], said: str
+    phone: Person, files: list[Mapping[str, object]], fields: dict[str, str], said: str
 ) -> None:
     page = share(phone, *files, **fields)
     expect(page.get_by_text(said)).to_be_visible()
@@ -226,6 +227,17 @@ def test_a_browser_without_the_worker_is_told_that_nothing_was_taken(
         page.evaluate(_FORM, given)
     expect(page.get_by_text("Nothing was taken")).to_be_visible()
     person.forgive_refusals()
+
+
+def test_the_page_behind_a_link_is_asked_for_and_what_went_wrong_is_said(phone: Person, word: str) -> None:
+    page = share(phone, text=f"https://127.0.0.1/{word}")
+    page.get_by_role("button", name="Save the page behind the link").click()
+    expect(page.get_by_text("only pages of the internet are read")).to_be_visible()
+    expect(page.get_by_label("Add words")).to_have_value(f"https://127.0.0.1/{word}")
+    page.get_by_role("button", name="Delete").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(page.get_by_text("Nothing waits here")).to_be_visible()
+    phone.forgive_refusals()
 
 
 def test_shortcuts_lead_where_they_say(phone: Person) -> None:

@@ -53,7 +53,7 @@ export function Composer({ isRunning, draft, place, onDraft, onSend, onStop }: P
     });
     return reading.current;
   };
-  /** What another app has shared, once it is wholly in this message: it is forgotten when that is sent. */
+  /** The thing that another app has shared, once it is wholly in this message: it is forgotten when that is sent. */
   const shared = useRef<string>(undefined);
   useEffect(() => {
     const id = here().query.get("shared");

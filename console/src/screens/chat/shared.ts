@@ -1,4 +1,4 @@
-/** What another app has shared, for a message that somebody writes about it. */
+/** Things that other apps have shared, for a message that somebody writes about it. */
 import { contentsOf, find } from "~/state/letters";
 
 /** The words and the files of it; undefined once it is gone. */

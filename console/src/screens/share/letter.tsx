@@ -5,6 +5,7 @@ import { Button } from "~/components/button";
 import { confirm } from "~/components/dialog";
 import { TextField } from "~/components/field";
 import { Icon } from "~/components/icons";
+import { savePage } from "~/components/save_page";
 import { draftOf, keepDraft } from "~/state/drafts";
 import { contentsOf, type Letter, letters, put, remove } from "~/state/letters";
 import { deliver, later } from "~/state/outbox";
@@ -51,6 +52,17 @@ export function SharedLetter({ letter }: { letter: Letter }) {
     await put(chosen);
     await send(chosen);
   };
+  const saveLink = async () => {
+    try {
+      if (!(await savePage(letter.shared?.link ?? ""))) return;
+    } catch (error) {
+      if (!(error instanceof ApiError && error.status === 0)) throw error;
+      await put({ ...letter, target: "page", isRefused: false, problem: undefined });
+      return later();
+    }
+    keepDraft(name, "");
+    await remove(letter.id);
+  };
   const toChat = async (id?: string) => {
     await put({ ...letter, content: content.trim() });
     keepDraft(name, "");
@@ -86,6 +98,7 @@ export function SharedLetter({ letter }: { letter: Letter }) {
           <div class="shared-places">
             {may("daily", "write") && <Button label={t("to_journal")} icon="journal" kind="primary" onPress={() => choose("journal")} />}
             {may("vault", "write") && <Button label={t("to_note")} icon="files" onPress={() => choose("note")} />}
+            {letter.shared?.link && may("vault", "write") && <Button label={t("to_page")} icon="download" onPress={saveLink} />}
             {may("chat", "write") && <Button label={t("to_new")} icon="chat" onPress={() => toChat()} />}
           </div>
           {may("chat", "write") && <Recent onChoose={toChat} />}

@@ -1,4 +1,4 @@
-/** What other apps have shared with this one, and where each of it goes. */
+/** Things that other apps have shared with this one, and the choice where each goes. */
 import { useEffect } from "preact/hooks";
 import { Empty, Notice, Page } from "~/components/layout";
 import type { ScreenProps } from "~/screens";

@@ -8,6 +8,7 @@ export const t = messages("share", {
   words: "Add words",
   to_journal: "Journal, today",
   to_note: "Note in the folder Inbox",
+  to_page: "Save the page behind the link",
   to_new: "New conversation",
   to_recent: "Or in a conversation",
   untitled: "Untitled",

@@ -1,4 +1,4 @@
-"""What other apps have shared, as the service worker keeps it."""
+"""Things that other apps have shared, as the service worker keeps it."""
 
 from playwright.sync_api import Page, expect
 
