@@ -14,7 +14,7 @@ def save(
     url: str = typer.Argument(metavar="URL", help="Address of the page."),
     as_json: bool = JSON,
 ) -> None:
-    """Save a page of the web as a note in Inbox; its site is asked once, for this page alone."""
+    """Save a page of the web as a note."""
     found = Api.find().post("/api/files/pages", {"url": url}, _SECONDS)
     if as_json:
         print_json(found)

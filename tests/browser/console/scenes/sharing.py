@@ -20,8 +20,8 @@ def shared_asks(person: Person) -> Page:
     return _shared(person)
 
 
-def shared_waits(person: Person) -> Page:
-    return _shared(person, target="note", isRefused=False)
+def shared_refused(person: Person) -> Page:
+    return _shared(person, target="note", isRefused=True, problem="The disk has no room for this file.")
 
 
 def _shared(person: Person, **fields: object) -> Page:
@@ -37,10 +37,7 @@ def _shared(person: Person, **fields: object) -> Page:
         },
         "shared": {"title": "About bread", "link": "", "files": files},
     }
-    # Nothing sends it meanwhile.
-    page.context.set_offline(True)
     page.evaluate(_KEEP, {**letter, **fields})
-    page.context.set_offline(False)
     page.goto(f"{person.computer.url}/#/share")
     expect(page.locator("main .shared")).to_be_visible()
     return page
