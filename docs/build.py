@@ -31,6 +31,7 @@ GROUPS = {
         "contexts",
         "voice",
         "recordings",
+        "sharing",
         "search",
         "tools",
         "agents",

@@ -1,6 +1,7 @@
-/** The service worker: the program itself opens without a connection, and what waits is sent. Answers of the API never come near it. */
+/** The service worker: the program itself opens without a connection, and what waits is sent. What other apps share it answers by itself; answers of the API never come near it. */
 import { all } from "./state/letter_store";
 import { isUrgent, sendAll } from "./state/sending";
+import { isShare, received } from "./state/shared";
 import "./worker_push";
 
 /** The program's files, and what stands for this build of it; build.mjs fills both in. */
@@ -62,6 +63,7 @@ async function sendWaiting(): Promise<void> {
 worker.addEventListener("fetch", (event) => {
   const { request } = event;
   const { origin, pathname } = new URL(request.url);
+  if (isShare(request)) return event.respondWith(received(request));
   if (request.method !== "GET" || origin !== location.origin) return;
   if (request.mode === "navigate") {
     if (pathname === "/") event.respondWith(patient(page(request), () => caches.match("/", { cacheName: SHELL })));

@@ -31,6 +31,7 @@ SECTIONS = {
         "search": "Search everything at once, by words, and by meaning where words find little",
         "files": "List, read and write the files of your vault, and undo changes",
         "sync": "Keep a folder of this device the same as the vault of your computer",
+        "save": "Save a page of the web as a note",
         "voice": "Turn recordings into text, and show what is missing for it",
         "suggestions": "Review suggestions from modules and agents",
     },

@@ -30,7 +30,7 @@ ROUTES = _table(
         "ls": "files.api",
         "read": "files.api",
         "write": "files.api",
-        "files": "files.api files.sync.api",
+        "files": "files.api files.pages.api files.sync.api",
         "contexts": "chat.contexts.api automation.curator.api",
         "prompt": "chat.runs.preview_api",
         "workspaces": "chat.workspaces.api",

@@ -111,3 +111,9 @@ def test_texts_are_found_by_their_words(parachute: Terminal, server: Server, sna
     parachute.ok("files", "delete", "Trips/lisbon.md")
     assert said(parachute, "search", "castle")["results"] == []
     assert parachute.screens == snapshot
+
+
+def test_a_page_of_this_machine_is_not_saved(parachute: Terminal, server: Server) -> None:
+    for address in ("http://127.0.0.1:3333/api/ls", "notes.txt"):
+        assert "url:" in parachute.fails("save", address)
+    assert not (server.vault / "Inbox").exists()

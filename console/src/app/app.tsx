@@ -58,6 +58,11 @@ export function App() {
 function Inside() {
   if (!isSignedIn.value) return <SignIn />;
   useEffect(watchKeys, []);
+  // As a shortcut of the installed console asks for.
+  const isSearchAsked = place.value.query.has("palette");
+  useEffect(() => {
+    if (isSearchAsked) opened.value = "palette";
+  }, [isSearchAsked]);
   const isBeside = isWide.value && place.value.screen === "chat" && may("chat");
   return (
     <div class={`app${isBeside ? " with-beside" : ""}`}>

@@ -5,6 +5,7 @@ import { Button } from "~/components/button";
 import { Form, TextField } from "~/components/field";
 import { Failure } from "~/components/layout";
 import { useResource } from "~/state/resource";
+import { place } from "~/state/router";
 import { me, signIn, signInFirst } from "~/state/session";
 import { messages } from "~/text/messages";
 
@@ -17,6 +18,7 @@ const t = messages("sign_in", {
   or_code: "Or sign in with a code",
   code_hint: "A device that is signed in shows a code under “Keys and devices”. On the computer itself type: parachute pair",
   sign_in: "Sign in",
+  shared: "What you have shared is kept on this device. Sign in, and say where it goes.",
   first: "A new computer shows its key on its own screen.",
   trust: "Trust this computer",
   trust_why: "This browser then encrypts what it sends, and the computer can use the microphone and work offline.",
@@ -58,6 +60,7 @@ export function SignIn() {
   return (
     <main class="sign-in">
       <h1>{t("title")}</h1>
+      {place.value.screen === "share" && !place.value.query.has("problem") && <p role="status">{t("shared")}</p>}
       {program && (
         <>
           <ol class="steps">

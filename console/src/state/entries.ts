@@ -1,7 +1,8 @@
 /** Entries for the journal. */
 import { api } from "~/api/client";
 import type { Letter } from "./letter_store";
-import { sendPieces, type There } from "./pieces";
+import { sendToJournal } from "./pieces";
+import { keepSmall } from "./pictures";
 
 export interface NewEntry {
   content: string;
@@ -33,12 +34,9 @@ async function keepPicture(key: string, file: File, date: string): Promise<strin
     const found = await api.module<{ path: string }>("POST", "/api/daily/assets/{name}", { params: { name }, query: { date }, body: file, headers });
     return found.path;
   }
-  const route = `/api/daily/recordings/${key}` as const;
-  const query = { name, date };
-  return sendPieces(file, {
-    find: (announced, signal) => api.module<There>("GET", route, { query: { ...query, ...announced }, signal }),
-    add: (announced, body, signal) => api.module<There>("PUT", route, { query: { ...query, ...announced }, body, signal }),
-  });
+  const path = await sendToJournal(key, { name, date }, file);
+  await keepSmall(path, file);
+  return path;
 }
 
 /** A word that no other request has: the same entry is not written twice when its answer is lost. */

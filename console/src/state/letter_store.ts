@@ -1,5 +1,6 @@
 /** Letters, the slices of their sound and their files, on the disk of this device, for pages and for the service worker. */
 import { clear, createStore, del, delMany, entries, get, getMany, keys, set, setMany, type UseStore } from "idb-keyval";
+import type { Shared, Target } from "./shared";
 
 /** The title and the text of an entry, with the version by which the computer knows them. */
 export interface Said {
@@ -11,7 +12,7 @@ export interface Said {
 export interface Letter {
   /** With which the computer takes it once, however often it is sent. */
   id: string;
-  kind: "journal" | "dictation" | "chat" | "edit" | "answer";
+  kind: "journal" | "dictation" | "chat" | "edit" | "answer" | "shared";
   /** Time of writing. */
   at: string;
   /** The day of the journal that it is for. */
@@ -26,6 +27,10 @@ export interface Letter {
   edit?: { entry: string; title: string; before: Said; theirs?: Said | null };
   /** The item of the inbox that it answers, exactly as it was shown. */
   answer?: { id: string; hash: string; word: string; values?: Record<string, string | string[]> };
+  /** Title, link and files that another app has given. */
+  shared?: Shared;
+  /** The place where that goes, once somebody has said so. */
+  target?: Target;
   /** Nobody has said yet that it is to be sent: a recording that goes on, or was broken off. */
   isHeld?: boolean;
   /** Reason why the computer has not taken it. */

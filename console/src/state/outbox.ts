@@ -18,10 +18,10 @@ const t = messages("outbox", {
 
 const PAUSE = 20_000;
 
-/** Send a letter that is kept here, and forget it when the computer has confirmed it; an error stands in the letter, too. */
-export async function deliver(letter: Letter): Promise<void> {
+/** Send a letter that is kept here, and forget it when the computer has confirmed it; an error stands in the letter, too. `hear` is told how much has arrived, from 0 to 1. */
+export async function deliver(letter: Letter, hear?: (part: number) => void): Promise<void> {
   const end = send(letter.id);
-  await sendLetter(letter, explain).finally(() => refresh().catch(() => undefined).finally(end));
+  await sendLetter(letter, explain, { hear }).finally(() => refresh().catch(() => undefined).finally(end));
 }
 
 /**
@@ -34,7 +34,7 @@ export async function post(letter: Letter, { files, onKept }: { files?: readonly
     const isKept = await put(letter, files).then(() => true, () => false);
     if (isKept) onKept?.();
     try {
-      await sendLetter(letter, explain, isKept);
+      await sendLetter(letter, explain, { isKept });
     } catch (error) {
       if (!isKept) throw error;
       // What was refused comes back to whoever wrote it, who can mend it; a conflict is theirs to decide, where it is shown.
@@ -83,10 +83,10 @@ export async function sendKept(letter: Letter, files: readonly unknown[], { keep
 /** Say that something is kept here and will be sent. */
 export const sayWaits = () => toast(t("waits"));
 
-const RIGHTS = { journal: "daily", edit: "daily", dictation: "vault", chat: "chat", answer: "inbox" } as const;
+const RIGHTS = { journal: "daily", edit: "daily", dictation: "vault", chat: "chat", answer: "inbox", shared: "vault" } as const;
 
 /** Say whether this page is to send a letter: it does not yet, and may. */
-const isWanted = (letter: Letter) => !underway.value.has(letter.id) && isUrgent(letter) && may(RIGHTS[letter.kind], "write");
+const isWanted = (letter: Letter) => !underway.value.has(letter.id) && isUrgent(letter) && may(letter.target === "journal" ? "daily" : RIGHTS[letter.kind], "write");
 
 let timer: ReturnType<typeof setTimeout> | undefined;
 

@@ -4,20 +4,23 @@ import { events } from "~/api/stream";
 import { change } from "./edits";
 import { addPictures, write } from "./entries";
 import { all, filesOf, find, forget, keep, type Letter, soundOf } from "./letter_store";
-import { sendPieces, type There } from "./pieces";
+import { sendToJournal } from "./pieces";
+import { deliverShared } from "./sharing";
 
-export const isUrgent = ({ kind, isHeld, isRefused }: Letter) => kind !== "dictation" && !isHeld && !isRefused;
+/** Say whether a letter is to be sent by itself. */
+export const isUrgent = ({ kind, target, isHeld, isRefused }: Letter) =>
+  kind !== "dictation" && (kind !== "shared" || target !== undefined) && !isHeld && !isRefused;
 
 const LATER = [401, 408, 425, 429];
 
 /** Say whether the computer has read a letter, and would answer the same again. */
-export const isRefusal = (error: unknown, { sound, files }: Letter): error is ApiError =>
+export const isRefusal = (error: unknown, { sound, files, shared }: Letter): error is ApiError =>
   error instanceof ApiError &&
   error.status >= 400 &&
   error.status < 500 &&
   !LATER.includes(error.status) &&
   // Another window has sent pieces of it.
-  !((sound || files) && [403, 409].includes(error.status)) &&
+  !((sound || files || shared) && [403, 409].includes(error.status) && error.key !== "page_elsewhere") &&
   // A conversation is being answered; and the computer was restored in between: the recording is sent once more.
   !["busy", "stopping", "no_such_audio"].includes(error.key);
 
@@ -27,14 +30,14 @@ export async function alone<T>(id: string, work: () => Promise<T>): Promise<T> {
 }
 
 /** Send a letter that is kept here, and forget it when the computer has confirmed it; `explain` makes an error the reason that stands in it. */
-export function sendLetter(letter: Letter, explain: (error: unknown) => string, isKept = true): Promise<void> {
+export function sendLetter(letter: Letter, explain: (error: unknown) => string, { isKept = true, hear }: { isKept?: boolean; hear?: (part: number) => void } = {}): Promise<void> {
   return alone(letter.id, async () => {
     const kept = await find(letter.id).catch(() => undefined);
     // Somebody else has sent it while this one waited.
     if (isKept && !kept) return;
     let session: string | undefined;
     try {
-      session = await deliver(kept ?? letter);
+      session = await deliver(kept ?? letter, hear);
     } catch (error) {
       // With what came to light meanwhile, as the other side of a conflict.
       const now = await find(letter.id).catch(() => undefined);
@@ -52,10 +55,11 @@ function reason(error: unknown, explain: (error: unknown) => string): string | u
 }
 
 /** Send it, and give the conversation that a message is in. */
-async function deliver(letter: Letter): Promise<string | undefined> {
+async function deliver(letter: Letter, hear?: (part: number) => void): Promise<string | undefined> {
   if (letter.kind === "chat") return sendMessage(letter);
   if (letter.kind === "edit") await change(letter);
   else if (letter.kind === "answer") await api.post("/api/inbox/answer", { body: answerOf(letter) });
+  else if (letter.kind === "shared") await deliverShared(letter, hear);
   else await sendEntry(letter);
   return undefined;
 }
@@ -64,15 +68,7 @@ const answerOf = ({ answer }: Letter) => ({ id: answer?.id, hash: answer?.hash, 
 
 async function sendEntry(letter: Letter): Promise<void> {
   const { sound, id, content, date, at } = letter;
-  let path: string | undefined;
-  if (sound) {
-    const route = `/api/daily/recordings/${id}` as const;
-    const query = { name: sound.name, date };
-    path = await sendPieces(await soundOf(letter), {
-      find: (announced, signal) => api.module<There>("GET", route, { query: { ...query, ...announced }, signal }),
-      add: (announced, body, signal) => api.module<There>("PUT", route, { query: { ...query, ...announced }, body, signal }),
-    });
-  }
+  const path = sound && (await sendToJournal(id, { name: sound.name, date }, await soundOf(letter)));
   const text = letter.files ? await addPictures(letter, await filesOf<File>(id)) : content;
   await write({ content: text, date, written_at: at, audio_path: path, duration: sound?.seconds, idempotency_key: id });
 }
@@ -103,7 +99,7 @@ export async function sendAll(explain: (error: unknown) => string, wanted: (lett
     if (!now || !isUrgent(now) || !wanted(now) || (now.chat && busy.has(now.chat.session))) continue;
     try {
       await sendLetter(now, explain);
-      sent += 1;
+      if (now.kind === "journal") sent += 1;
     } catch (error) {
       // What is refused does not keep the others, nor does a conversation that is being answered.
       if (isRefusal(error, now)) continue;

@@ -14,6 +14,11 @@ from parachute.core import InvalidInput, NotFound, Request, Response, route
 from parachute.core.services import Core
 
 _LARGEST = 512 * 1024 * 1024
+_LARGEST_SMALL = 2 * 1024 * 1024
+_SMALL = f"{ASSETS}/.small"
+"""Smaller copies of pictures for screens, which browsers make; whoever removes them loses nothing."""
+
+_JPEG = b"\xff\xd8\xff"
 _RANGE = re.compile(r"bytes=([0-9]{0,18})-([0-9]{0,18})")
 _UNWANTED = re.compile(r"[^\w.+-]+")
 _ACTIVE = ("text/html", "image/svg+xml", "application/xhtml+xml", "text/xml", "application/xml")
@@ -41,8 +46,10 @@ class AssetRoutes:
 
     @route("GET", "/assets/{path:path}")
     async def get_asset(self, request: Request, path: str) -> Response:
-        """A file, or a part of it when the header `range` asks for one."""
+        """A file, or a part of it when the header `range` asks for one; with `size=small` the smaller copy, if there is one."""
         place = vault_path(f"assets/{path}")
+        if request.query.get("size") == ["small"] and await self.core.files.exists(small := _small(place)):
+            place, path = small, small
         stamp = await self.core.files.stat(place)
         if stamp is None:
             raise NotFound(f"There is no assets/{path[:200]}.", key="no_such_asset")
@@ -60,6 +67,22 @@ class AssetRoutes:
         chunks: AsyncIterator[bytes] = self.core.files.read_stream(place, start, length)
         return Response(chunks, status, kind, headers)
 
+    @route("PUT", "/small/{path:path}")
+    async def add_small(self, request: Request, path: str) -> dict[str, Any]:
+        """Keep the body as the smaller copy of a picture that is there: a JPEG of up to 2 MiB."""
+        place = vault_path(path)
+        if not place.startswith(f"{ASSETS}/") or await self.core.files.stat(place) is None:
+            raise NotFound(f"There is no {path[:200]}.", key="no_such_asset")
+        content = bytearray()
+        async for chunk in request.stream():
+            content += chunk
+            if len(content) > _LARGEST_SMALL:
+                raise InvalidInput("body: a smaller copy has 2 MiB at the most.", key="file_too_large", status=413)
+        if not content.startswith(_JPEG):
+            raise InvalidInput("body: a JPEG is expected.", key="not_jpeg")
+        await self.core.files.write(_small(place), bytes(content))
+        return {"size": len(content)}
+
     async def _free(self, folder: str, name: str) -> str:
         """A path that nothing has yet, and no other upload gets; error: InvalidInput for a name that cannot be."""
         plain = plain_name(name)
@@ -70,6 +93,10 @@ class AssetRoutes:
             place = f"{folder}/{path.stem}-{secrets.token_hex(6)}{path.suffix}"
         self.uploading.add(place)
         return place
+
+
+def _small(place: str) -> str:
+    return f"{_SMALL}/{place.removeprefix(f'{ASSETS}/')}.jpg"
 
 
 def plain_name(name: str) -> str:

@@ -184,3 +184,23 @@ async def test_what_was_said_becomes_the_text_and_nothing_of_the_owners_is_repla
     assert not await said("Good night.", replaced="Good morning.")
     assert (await daily.get(f"/entries/{entry}")).json()["content"] == "My own words"
     assert not await daily.interface("JournalInterface", "transcribed", entry_id="para:daily:000000000000", text="x")
+
+
+async def test_a_smaller_copy_is_given_where_it_is_asked_for_and_there(daily: Running) -> None:
+    path = (await daily.post("/assets/pier.heic", b"whole", date=DAY)).json()["path"]
+    assert (await daily.get(f"/{path}", size="small")).body == b"whole"
+    small = b"\xff\xd8\xff small"
+    assert (await daily.put(f"/small/{path}", small)).json() == {"size": len(small)}
+    found = await daily.get(f"/{path}", size="small")
+    assert (found.body, found.headers["content-type"]) == (small, "image/jpeg")
+    assert (await daily.get(f"/{path}")).body == b"whole"
+    for place, body, status in (
+        (path, b"<svg>", 422),
+        (path, small + bytes(2 << 20), 413),
+        (f"assets/{DAY}/other.png", small, 404),
+        (f"journals/{DAY}.md", small, 404),
+        ("../../secret.jpg", small, 422),
+        (f"assets/.small/{DAY}/pier.heic.jpg", small, 403),
+    ):
+        assert (await daily.put(f"/small/{place}", body)).status == status, place
+    assert (await daily.get(f"/{path}", size="small")).body == small

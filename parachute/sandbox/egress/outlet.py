@@ -9,7 +9,7 @@ from parachute.security.audit.decisions import Decisions
 
 
 class Outlet:
-    """`named` is the one target that the owner approved as an address; it alone may be this machine, and only if it says so."""
+    """`named` is a target that the owner approved as an address; it alone may be this machine, and only if it says so."""
 
     def __init__(
         self,

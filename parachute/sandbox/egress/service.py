@@ -105,7 +105,7 @@ class Egress:
         named: Target | None,
         hosts: Iterable[str],
         *,
-        kind: Literal["mcp_server", "push"] = "mcp_server",
+        kind: Literal["mcp_server", "page", "push"] = "mcp_server",
         private: bool = True,
     ) -> Outlet:
         """A way for the server itself, to an address that the owner approved and to these hosts, `private` ones at home too.

@@ -3,14 +3,17 @@
 from parachute.files.arriving import ArrivingFiles
 from parachute.files.conflicts.inbox import ConflictsSource
 from parachute.files.conflicts.store import ConflictStore
+from parachute.files.pages.service import WebPages
 from parachute.files.search import FileSearch
 from parachute.files.service import VaultFiles
 from parachute.files.sync.arriving import ArrivingVersions
 from parachute.files.sync.service import VaultSync
+from parachute.sandbox.egress.certificates import Certificates
 from parachute.server.composition.chat import ChatServices
 from parachute.server.composition.events import EventServices
 from parachute.server.composition.lifecycle import Lifecycle
 from parachute.server.composition.llm import ModelServices
+from parachute.server.composition.sandbox import SandboxServices
 from parachute.server.composition.storage import Installation, Storage
 
 
@@ -19,9 +22,10 @@ async def build_files(
     storage: Storage,
     events: EventServices,
     llm: ModelServices,
+    sandbox: SandboxServices,
     chat: ChatServices,
     lifecycle: Lifecycle,
-) -> tuple[VaultFiles, ArrivingFiles, FileSearch, VaultSync, ArrivingVersions]:
+) -> tuple[VaultFiles, ArrivingFiles, FileSearch, VaultSync, ArrivingVersions, WebPages]:
     """Build what reads, writes and searches the vault for devices."""
     files = VaultFiles(
         storage.vault, installation.settings.changes, chat.changes, chat.agents.origins.moved, storage.audit
@@ -34,6 +38,9 @@ async def build_files(
     inbox, watcher = events.inbox, events.file_watcher
     inbox.add(ConflictsSource(storage.vault, files, conflicts, watcher, inbox.changed, installation.clock))
     sync = VaultSync(storage.vault, files, conflicts, watcher, inbox.changed)
+    pages = WebPages(
+        storage.vault.root, files, chat.changes.lineage, sandbox.egress, Certificates(), installation.clock
+    )
     await lifecycle.start(files)
     await lifecycle.start(search.indexing)
-    return files, arriving, search, sync, ArrivingVersions(storage.vault, sync)
+    return files, arriving, search, sync, ArrivingVersions(storage.vault, sync), pages

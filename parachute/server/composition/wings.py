@@ -13,6 +13,7 @@ from parachute.chat.runs.active import ActiveRuns
 from parachute.chat.runs.run import PersonsAgent
 from parachute.chat.sessions.models import AppListener
 from parachute.files.arriving import ArrivingFiles
+from parachute.files.pages.service import WebPages
 from parachute.files.search import FileSearch
 from parachute.files.service import VaultFiles
 from parachute.files.sync.arriving import ArrivingVersions
@@ -77,7 +78,7 @@ class _Above(Struct, frozen=True, kw_only=True):
 
     automation: AutomationServices
     connectors: ConnectorServices
-    files: tuple[VaultFiles, ArrivingFiles, FileSearch, VaultSync, ArrivingVersions]
+    files: tuple[VaultFiles, ArrivingFiles, FileSearch, VaultSync, ArrivingVersions, WebPages]
     ops: OpsServices
     switch: KillSwitchService
 
@@ -197,7 +198,7 @@ async def _build_above(
         browsers,
         lifecycle,
     )
-    files = await build_files(installation, storage, events, llm, chat, lifecycle)
+    files = await build_files(installation, storage, events, llm, sandbox, chat, lifecycle)
     ops = await build_ops(
         installation, storage, events, below.examiner, llm, chat, history, suggestions, browsers, lifecycle
     )

@@ -10,6 +10,7 @@ from fastapi.responses import JSONResponse, PlainTextResponse, Response
 from parachute import __version__
 from parachute.base.errors import NotFound
 from parachute.server.console.files import PAGE, ConsoleFile, console_files
+from parachute.web.http.incoming import Incoming
 
 log = logging.getLogger(__name__)
 
@@ -17,6 +18,11 @@ router = APIRouter(tags=["console"])
 
 _NOT_BUILT = (
     "This computer runs, but its console was not built: `make run` builds it. Apps reach the computer all the same.\n"
+)
+
+_NOT_TAKEN = (
+    "Nothing was taken: what you share is kept by a part of the console in this browser, and that part is missing.\n"
+    "Open the console, sign in, and share it once more.\n"
 )
 
 _files = functools.cache(console_files)
@@ -40,6 +46,13 @@ async def file(request: Request, name: str) -> Response:
             "The console does not have this file.", "Reload the page: the computer was updated.", key="no_console_file"
         )
     return await _answer(request, found)
+
+
+@router.post("/console/share", include_in_schema=False)
+async def share(request: Request) -> Response:
+    """Say that nothing is taken here: the console's service worker answers what a share sheet sends, before it leaves the device."""
+    await Incoming(request.receive, has_body=True).drain()
+    return PlainTextResponse(_NOT_TAKEN, 409, {"cache-control": "no-store"})
 
 
 async def _answer(request: Request, file: ConsoleFile) -> Response:

@@ -108,14 +108,15 @@ class AccessMiddleware:
         host = headers.single.get(b"host")
         is_certain = await self._hosts.admit(host, server[0] if server else None)
         need = needed(scope["method"], scope["path"])
-        self._origins.check(
-            scope["method"],
-            scope.get("scheme", "http"),
-            host or b"",
-            headers.single.get(b"origin"),
-            headers.single.get(b"sec-fetch-site"),
-            is_open=need.audience == "everyone",
-        )
+        if not need.takes_nothing:
+            self._origins.check(
+                scope["method"],
+                scope.get("scheme", "http"),
+                host or b"",
+                headers.single.get(b"origin"),
+                headers.single.get(b"sec-fetch-site"),
+                is_open=need.audience == "everyone",
+            )
         peer = scope.get("client")
         client = self._proxies.client(peer[0] if peer else None, headers.proxy_marks)
         if not is_certain:

@@ -16,12 +16,13 @@ _READING = frozenset(("GET", "HEAD"))
 
 
 class Need(Struct, frozen=True):
-    """The need of a request: this capability in this module, who may come at all, and whether a browser confirms it."""
+    """The need of a request: this capability in this module, who may come at all, whether a browser confirms it, and whether nothing comes of it."""
 
     module: str
     capability: Capability
     audience: Audience = "callers"
     is_confirmed: bool = False
+    takes_nothing: bool = False
 
 
 class Rule(Struct, frozen=True):
@@ -31,7 +32,7 @@ class Rule(Struct, frozen=True):
 
     `written` is the module whose scope is needed to change something, where that reaches further than `module`. What
     `is_confirmed` is changed from a browser only for some minutes after its owner has signed in or confirmed, and what
-    `is_read_confirmed` only read then.
+    `is_read_confirmed` only read then. What `takes_nothing` answers the same to pages of every origin.
     """
 
     path: str
@@ -44,6 +45,7 @@ class Rule(Struct, frozen=True):
     is_exact: bool = False
     is_confirmed: bool = False
     is_read_confirmed: bool = False
+    takes_nothing: bool = False
 
 
 RULES = (
@@ -80,6 +82,8 @@ RULES = (
     # The console holds nothing secret; all it does goes through the API, signed in.
     Rule("/", "console", write="admin", readers="everyone", is_exact=True),
     Rule("/console", "console", write="admin", readers="everyone"),
+    # It takes nothing, and says so to whoever shares something with a console that cannot keep it.
+    Rule("/console/share", "console", readers="everyone", writers="everyone", is_exact=True, takes_nothing=True),
     # It leads to the console: addresses that were printed for it are about.
     Rule("/setup", "setup", readers="everyone", is_exact=True),
     Rule(
@@ -245,7 +249,7 @@ def needed(method: str, path: str) -> Need:
         if module is not None and is_reading:
             return Need(module, rule.read, rule.readers, rule.is_read_confirmed)
         if module is not None:
-            return Need(rule.written or module, rule.write, rule.writers, rule.is_confirmed)
+            return Need(rule.written or module, rule.write, rule.writers, rule.is_confirmed, rule.takes_nothing)
     return Need(EVERY_MODULE, "admin", is_confirmed=True)
 
 

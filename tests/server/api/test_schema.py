@@ -49,12 +49,13 @@ NEVER_RIGHT = (
     *("/api/backups/kit", "/api/backups/kit/check"),
     "/api/contexts/curator/review",
     "/api/push/devices/{identifier}/test",
+    "/api/files/pages",
     "/api/backups/running",
     *("/api/tls/renew", "/tls/ca.crt", "/tls/ca.mobileconfig"),
 )
 """There is a dead letter only after ten tries, which take nine minutes, a problem of the doctor where there is one, a certificate where others
 can connect, and a list of backups
-in a repository, and a notice goes out to the internet; a review of the curator would take the answers of the model that others wait for: the tests of each use them."""
+in a repository, and a notice goes out to the internet; a review of the curator would take the answers of the model that others wait for; pages are those of the internet: the tests of each use them."""
 
 ENDLESS = ("/api/inbox/events", "/api/events")
 """Streams that end with their reader."""

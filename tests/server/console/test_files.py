@@ -120,3 +120,19 @@ async def test_other_names_lead_nowhere(browser: httpx2.AsyncClient, name: str) 
 async def test_programs_get_json(browser: httpx2.AsyncClient) -> None:
     answer = await browser.get("/", headers={"accept": "*/*"})
     assert answer.json() == {"name": "Parachute Computer", "status": "ok", "version": __version__}
+
+
+async def test_nothing_that_is_shared_is_taken_by_the_server(browser: httpx2.AsyncClient) -> None:
+    answer = await browser.post("/console/share", files={"files": ("a.txt", b"x")}, data={"text": "y"})
+    assert answer.status_code == 409
+    assert answer.headers["content-type"].startswith("text/plain")
+
+
+async def test_the_manifest_names_where_things_are_shared(browser: httpx2.AsyncClient) -> None:
+    page = await browser.get("/", headers=HTML)
+    address = re.search(r'rel="manifest" href="([^"]+)"', page.text)
+    assert address is not None
+    manifest = (await browser.get(f"/{address[1]}")).json()
+    target = manifest["share_target"]
+    assert (target["action"], target["method"], target["enctype"]) == ("/console/share", "POST", "multipart/form-data")
+    assert len(manifest["shortcuts"]) == 4

@@ -1,6 +1,7 @@
 /** Results that the page knows by itself: commands and screens. */
 import { api } from "~/api/client";
 import { mayStop, askToStop } from "~/components/panic";
+import { askText } from "~/components/prompt";
 import { screens } from "~/screens";
 import { appearance, isDark } from "~/state/preferences";
 import { go, to } from "~/state/router";
@@ -14,7 +15,7 @@ const leadsTo = (address: string) => () => go(address);
 
 /** Results that the page knows by itself: they are there with the letter that is typed. */
 export function local(words: string): Partial<Record<Group, Found[]>> {
-  return { commands: fitting(commands(), words), screens: fitting(allScreens(), words) };
+  return { commands: fitting(commands(words.trim()), words), screens: fitting(allScreens(), words) };
 }
 
 function allScreens(): Found[] {
@@ -23,16 +24,22 @@ function allScreens(): Found[] {
     .map(({ name, icon, title }) => ({ id: `screen-${name}`, icon, title: title(), run: leadsTo(to(name)) }));
 }
 
-function commands(): Found[] {
+function commands(words: string): Found[] {
   const backUp = async () => {
     await api.post("/api/backups");
     toast(t("backing_up"));
     go(to("computer", ["backups"]));
   };
+  const save = async () => {
+    const { isPage, savePage } = await import("~/components/save_page");
+    const address = isPage(words) ? words : await askText({ title: t("save_page"), label: t("address"), value: "", yes: t("save") });
+    if (address?.trim()) await savePage(address.trim());
+  };
   const other = isDark.value ? "light" : "dark";
   const all: (Found | false)[] = [
     may("chat", "write") && { id: "new", icon: "plus", title: t("new_conversation"), run: leadsTo(to("chat")) },
     may("*", "admin") && { id: "backup", icon: "archive", title: t("back_up"), run: backUp },
+    may("vault", "write") && { id: "save", icon: "download", title: t("save_page"), text: words.includes("://") ? words : undefined, run: save },
     mayStop() && { id: "stop", icon: "stop", title: t("stop"), run: askToStop },
     { id: "appearance", icon: "settings", title: t(`appearance_${other}`), run: () => (appearance.value = other) },
     { id: "shortcuts", icon: "list", title: t("shortcuts"), run: () => (opened.value = "shortcuts") },

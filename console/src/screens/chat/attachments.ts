@@ -1,5 +1,6 @@
 /** Files that go with a message, as `POST /api/chat` takes them. */
 import { download } from "~/api/client";
+import { isHeic, MODEL, smaller } from "~/state/pictures";
 import { bytes } from "~/text/messages";
 import type { MessageFile } from "./events";
 import { t } from "./composer_texts";
@@ -40,21 +41,39 @@ async function base64(file: File): Promise<string> {
   return (await done).split(",", 2)[1] ?? "";
 }
 
+/** A picture as a model is given it: no larger than that reads, and without the place and the camera that it may name. Others stay as they are. */
+async function forModel(file: File): Promise<File> {
+  if (!/^image\/(jpeg|png|webp|avif|hei[cf])/.test(file.type) && !isHeic(file)) return file;
+  const copy = await smaller(file, MODEL);
+  if (!copy) return file;
+  const ending = copy.type === "image/png" ? ".png" : ".jpg";
+  const name = /\.(jpe?g|png)$/i.test(file.name) && copy.type === file.type ? file.name : file.name.replace(/\.\w+$|$/, ending);
+  return new File([copy], name, { type: copy.type });
+}
+
 /** Read files that come to `count` others, and a sentence for each that the server would refuse or that cannot be read. */
 export async function read(files: Iterable<File>, count: number): Promise<{ found: Attachment[]; refused: string[] }> {
   const found: Attachment[] = [];
   const refused: string[] = [];
-  for (const file of files) {
-    const { name } = file;
+  for (const given of files) {
+    const { name } = given;
+    if (count + found.length >= MOST) {
+      refused.push(t("too_many", { name, count: MOST }));
+      continue;
+    }
+    const file = await forModel(given);
+    if (isHeic(file)) {
+      refused.push(t("heic", { name }));
+      continue;
+    }
     const type = typeOf(file);
     const most = type === "image" ? LARGEST_IMAGE : LARGEST;
-    if (count + found.length >= MOST) refused.push(t("too_many", { name, count: MOST }));
-    else if (file.size > most) refused.push(t("too_large", { name, size: bytes(most) }));
+    if (file.size > most) refused.push(t("too_large", { name, size: bytes(most) }));
     else {
       const data = await base64(file).catch(() => undefined);
       const mimeType = file.type || "application/octet-stream";
       if (data === undefined) refused.push(t("unreadable", { name }));
-      else found.push({ fileName: name, mimeType, sizeBytes: file.size, type, base64Data: data });
+      else found.push({ fileName: file.name, mimeType, sizeBytes: file.size, type, base64Data: data });
     }
   }
   return { found, refused };

@@ -1,12 +1,15 @@
 /** Editor of a message, with its files. */
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { Button } from "~/components/button";
 import { Icon } from "~/components/icons";
 import { joined, type Say, useFileDraft, withoutSent } from "~/state/drafts";
+import { remove } from "~/state/letters";
+import { here } from "~/state/router";
 import { attempt } from "~/state/toasts";
 import { type Attachment, read, shown } from "./attachments";
 import { t } from "./composer_texts";
 import { Dictation } from "./dictation";
+import { sharedFor } from "./shared";
 import type { Place } from "./suggesting";
 import { Suggestions, useSuggestions } from "./suggestions";
 
@@ -41,7 +44,7 @@ export function Composer({ isRunning, draft, name, place, onDraft, onSend, onSto
     area.setSelectionRange(at, at);
   });
   // One after the other: each counts what the ones before have brought.
-  const reading = useRef<Promise<unknown>>(Promise.resolve());
+  const reading = useRef<Promise<boolean>>(Promise.resolve(true));
   const count = useRef(0);
   count.current = attachments.length;
   const add = (files: File[]) => {
@@ -50,8 +53,22 @@ export function Composer({ isRunning, draft, name, place, onDraft, onSend, onSto
       setAttachments((before) => [...before, ...found]);
       setRefused((before) => [...before, ...others]);
       count.current += found.length;
+      return others.length === 0;
     });
+    return reading.current;
   };
+  /** The thing that another app has shared, once it is wholly in this message: it is forgotten when that is sent. */
+  const shared = useRef<string>(undefined);
+  useEffect(() => {
+    const id = here().query.get("shared");
+    if (!id) return;
+    void attempt(async () => {
+      const found = await sharedFor(id);
+      if (!found) return;
+      if (!draft.includes(found.content)) onDraft([draft.trim(), found.content].filter(Boolean).join("\n\n"));
+      if (await add(found.files)) shared.current = id;
+    });
+  }, []);
   // A picture may say it all.
   const canBeSent = draft.trim() !== "" || (attachments.length > 0 && !isRunning);
   const isTaking = useRef(false);
@@ -75,6 +92,7 @@ export function Composer({ isRunning, draft, name, place, onDraft, onSend, onSto
       return true;
     });
     isTaking.current = false;
+    if (sent && shared.current && !isRunning) await remove(shared.current);
     if (!sent && isKept) {
       onDraft((now) => joined(text, now));
       setAttachments((now) => [...files, ...now]);

@@ -13,6 +13,7 @@ export const t = messages("chat_composer", {
   too_large: "{name} is larger than {size}.",
   too_many: "{name} is left out: at most {count} files go with a message.",
   unreadable: "{name} could not be read. It may be a folder, or it was moved meanwhile.",
+  heic: "{name} is a HEIC picture, which this browser cannot read and no model takes. Send it as JPEG: on an iPhone choose “Most compatible” in the settings of the camera.",
   file_gone: "This file could not be loaded.",
   suggestions: "Suggestions",
   found_one: "{n} suggestion. Enter takes it, Escape closes the list.",

@@ -1,5 +1,5 @@
 /** Writing an entry: words, a picture, or a recording of one's voice. It is on the disk of this device before it is sent. */
-import type { Ref } from "preact";
+import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Button } from "~/components/button";
 import { clock, Room } from "~/components/unsent";
@@ -7,13 +7,15 @@ import { joined, useDraft, useFileDraft, withoutSent } from "~/state/drafts";
 import { newKey } from "~/state/entries";
 import type { Letter } from "~/state/letters";
 import { post } from "~/state/outbox";
+import { isHeic, smaller } from "~/state/pictures";
 import { canRecord, record, type Recorder } from "~/state/recording";
-import { toast } from "~/state/toasts";
+import { go, place, to } from "~/state/router";
+import { attempt, toast } from "~/state/toasts";
 import { t } from "./texts";
 
 interface Props {
   date: string;
-  field: Ref<HTMLTextAreaElement>;
+  field: RefObject<HTMLTextAreaElement | null>;
   onWritten: () => Promise<void>;
 }
 
@@ -22,6 +24,7 @@ export function Composer({ date, field, onWritten }: Props) {
   const [draft, say] = useDraft(name);
   const [pictures, choose] = useFileDraft<File>(name);
   const [recorder, setRecorder] = useState<Recorder>();
+  const [isDraggedOver, setDraggedOver] = useState(false);
   const chooser = useRef<HTMLInputElement>(null);
   const send = async (letter: Letter) => {
     const written = pictures.length ? { ...letter, files: pictures.map((file) => file.name) } : letter;
@@ -49,6 +52,12 @@ export function Composer({ date, field, onWritten }: Props) {
   const sendText = async () => {
     if (canBeSent) await send({ id: newKey(), kind: "journal", at: new Date().toISOString(), date, content: draft });
   };
+  const addPictures = async (files: File[]) => {
+    const added = files.filter((file) => file.type.startsWith("image/") || isHeic(file));
+    if (added.length < files.length) toast(t("pictures_alone"), { isError: true });
+    choose((before) => [...before, ...added]);
+    for (const file of added) if (isHeic(file) && !(await smaller(file, 1))) toast(t("heic", { name: file.name }));
+  };
   const keepRecording = async () => {
     if (!recorder) return;
     const stopped = recorder.stop();
@@ -63,7 +72,15 @@ export function Composer({ date, field, onWritten }: Props) {
   // Whoever leaves in the middle of a recording is not listened to any more; what was said until then waits.
   const open = useRef(recorder);
   open.current = recorder;
-  useEffect(() => () => void open.current?.stop(), []);
+  useEffect(() => {
+    // As shortcuts of the installed console ask for.
+    const { query } = place.value;
+    if (query.has("record") && canRecord()) void attempt(listen);
+    if (query.has("write")) field.current?.focus();
+    // Not once more when the page is loaded again.
+    if (query.has("record") || query.has("write")) go(to("journal"), { replace: true });
+    return () => void open.current?.stop();
+  }, []);
   const listen = async () => {
     const begun = await record({ kind: "journal", date });
     setRecorder(begun);
@@ -76,7 +93,17 @@ export function Composer({ date, field, onWritten }: Props) {
   };
   return (
     <form
-      class="journal-composer"
+      class={`journal-composer${isDraggedOver ? " over" : ""}`}
+      onDragOver={(event) => {
+        event.preventDefault();
+        setDraggedOver(true);
+      }}
+      onDragLeave={() => setDraggedOver(false)}
+      onDrop={(event) => {
+        event.preventDefault();
+        setDraggedOver(false);
+        void attempt(() => addPictures([...(event.dataTransfer?.files ?? [])]));
+      }}
       onSubmit={(event) => event.preventDefault()}
       onKeyDown={(event) => {
         if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) event.currentTarget.querySelector<HTMLButtonElement>(".primary")?.click();
@@ -89,6 +116,12 @@ export function Composer({ date, field, onWritten }: Props) {
         aria-label={t("new_entry")}
         placeholder={t("new_entry_hint")}
         onInput={(event) => say(event.currentTarget.value)}
+        onPaste={(event) => {
+          const files = [...(event.clipboardData?.files ?? [])];
+          if (files.length === 0) return;
+          event.preventDefault();
+          void attempt(() => addPictures(files));
+        }}
       />
       {pictures.length > 0 && (
         <ul class="chosen-pictures" aria-label={t("pictures")}>
@@ -117,9 +150,10 @@ export function Composer({ date, field, onWritten }: Props) {
             hidden
             aria-label={t("add_picture")}
             onChange={(event) => {
+              // A copy: the list is emptied before they are read.
               const chosen = [...(event.currentTarget.files ?? [])];
               event.currentTarget.value = "";
-              choose((before) => [...before, ...chosen]);
+              void attempt(() => addPictures(chosen));
             }}
           />
           <Button label={t("add_picture")} icon="image" iconOnly kind="quiet" onPress={() => chooser.current?.click()} />

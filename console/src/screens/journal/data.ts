@@ -92,6 +92,9 @@ export const remove = (id: string) => api.module("DELETE", `${BASE}/entries/{id}
 export const restore = (id: string, date: string) =>
   api.module<Entry>("POST", `${BASE}/entries/{id}/restore`, { params: { id }, body: { date } });
 
+/** The address of the smaller copy of a picture, or of the picture where none is needed. */
+export const smallAddress = (path: string) => `${assetAddress(path)}?size=small`;
+
 /** The address of a recording or picture, from its path within the vault or the journal. */
 export function assetAddress(path: string): string {
   const inner = path.replace(/^Daily\//, "").split("/").map(encodeURIComponent).join("/");
@@ -109,12 +112,16 @@ export async function versionText(id: number, signal: AbortSignal): Promise<stri
 
 export const bringBack = (id: number) => api.module("POST", `${BASE}/versions/{id}/restore`, { params: { id } });
 
+/** Files beside pictures, as links to them. */
+const FILE = /(?<!!)\[([^\]]+)\]\((assets\/[^)\s]+)\)/g;
+
 const PICTURE = /!\[([^\]]*)\]\((?:\.\.\/|\.\/)?(?:Daily\/)?(assets\/[^)\s]+)\)/g;
 
-/** A text without the pictures that it shows, and those pictures. */
-export function pictures({ content, fields }: Entry): { text: string; shown: { path: string; alt: string }[] } {
+/** A text without the pictures and files that it shows, and those. */
+export function pictures({ content, fields }: Entry): { text: string; shown: { path: string; alt: string }[]; files: { path: string; name: string }[] } {
   const shown = [...content.matchAll(PICTURE)].map(([, alt = "", path = ""]) => ({ path: decoded(path), alt }));
   const own = fields.image;
   if (typeof own === "string" && /^(?:Daily\/)?assets\//.test(own)) shown.push({ path: own, alt: "" });
-  return { text: content.replace(PICTURE, "").trim(), shown };
+  const files = [...content.matchAll(FILE)].map(([, name = "", path = ""]) => ({ path: decoded(path), name }));
+  return { text: content.replace(PICTURE, "").replace(FILE, "").trim(), shown, files };
 }

@@ -10,7 +10,7 @@ import { may } from "~/state/session";
 import { attempt, toast } from "~/state/toasts";
 import { Markdown } from "~/text/markdown";
 import { About } from "./about_what";
-import { assetAddress, type Entry, pictures, remove, restore } from "./data";
+import { assetAddress, type Entry, pictures, remove, restore, smallAddress } from "./data";
 import { Spoken } from "./spoken";
 import { t } from "./texts";
 
@@ -23,7 +23,7 @@ export function EntryBlock({ entry, onChange }: Props) {
   const [isEditing, setEditing] = useState(false);
   // What was changed without a connection is shown as it will be.
   const pending = entry.id === null ? undefined : waiting.value.find(({ edit }) => edit?.entry === entry.id && edit.theirs === undefined);
-  const { text, shown } = pictures(pending ? { ...entry, content: pending.content } : entry);
+  const { text, shown, files } = pictures(pending ? { ...entry, content: pending.content } : entry);
   const hasTitle = entry.title !== "" && entry.title !== entry.time;
   const name = hasTitle ? entry.title : (entry.time ?? t("entry"));
   const id = entry.id;
@@ -62,7 +62,16 @@ export function EntryBlock({ entry, onChange }: Props) {
           {pending && <p class="muted">{t("changed_here")}</p>}
           {text && <Markdown text={text} />}
           {shown.map(({ path, alt }) => (
-            <img key={path} src={assetAddress(path)} alt={alt || t("picture")} loading="lazy" />
+            <a key={path} class="entry-picture" href={assetAddress(path)} target="_blank" rel="noopener noreferrer">
+              <img src={smallAddress(path)} alt={alt || t("picture")} loading="lazy" />
+            </a>
+          ))}
+          {files.map(({ path, name: file }) => (
+            <p key={path}>
+              <a href={assetAddress(path)} download={file}>
+                <bdi>{file}</bdi>
+              </a>
+            </p>
           ))}
           <Labels fields={entry.fields} />
           <About mentions={entry.mentions} />

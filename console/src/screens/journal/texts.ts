@@ -40,6 +40,8 @@ export const t = messages("journal", {
   remove_picture: "Remove {name}",
   changed_here: "Changed on this device, not sent yet",
   picture: "Picture",
+  pictures_alone: "Only pictures can be added here. Other files come by sharing them from their app, or in Files.",
+  heic: "{name} is kept whole, but this browser cannot show HEIC pictures, nor make a smaller copy that others show. Safari can.",
   record: "Record your voice",
   recording_now: "Recording",
   keep_recording: "Keep",

@@ -10,8 +10,8 @@ from parachute import __version__
 from parachute.base.errors import InvalidInput, ParachuteError, Unavailable
 from parachute.capabilities.mcp_servers import addresses
 from parachute.capabilities.mcp_servers.logins.errors import LoginFailed
-from parachute.capabilities.mcp_servers.remote.network import pool
 from parachute.sandbox.egress.certificates import Certificates
+from parachute.sandbox.egress.client import pool
 from parachute.sandbox.egress.hosts import Pattern
 from parachute.sandbox.egress.outlet import Outlet
 

@@ -13,8 +13,8 @@ from parachute.base.errors import ParachuteError
 from parachute.capabilities.mcp_servers import addresses
 from parachute.capabilities.mcp_servers.models import Server
 from parachute.capabilities.mcp_servers.remote.allowance import MESSAGE_LIMIT, Allowance
-from parachute.capabilities.mcp_servers.remote.network import pool
 from parachute.capabilities.mcp_servers.remote.transport import Tokens, Transport
+from parachute.sandbox.egress.client import pool
 from parachute.sandbox.egress.outlet import Outlet
 
 # It logs what servers answer, and that may be what they were sent.

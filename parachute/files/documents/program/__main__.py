@@ -7,7 +7,7 @@ from importlib import import_module
 from parachute.files.documents.program import limits
 from parachute.files.documents.program.text import REFUSED, STARTED, Full, Text, Unreadable
 
-_KINDS = ("pdf", "docx", "odt", "epub", "html", "mail", "calendar", "picture")
+_KINDS = ("pdf", "docx", "odt", "epub", "html", "page", "mail", "calendar", "picture")
 
 
 def main() -> int:

@@ -1,0 +1,1 @@
+"""Pages of the web that their reader keeps as notes."""

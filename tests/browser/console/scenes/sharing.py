@@ -1,0 +1,43 @@
+"""Things that other apps have shared, as the service worker keeps it."""
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.console.people import Person
+
+_KEEP = """async (letter) => {
+  const {promise, resolve} = Promise.withResolvers();
+  const asked = indexedDB.open("parachute-outbox");
+  asked.onupgradeneeded = () => asked.result.createObjectStore("letters");
+  asked.onsuccess = () => resolve(asked.result);
+  const database = await promise;
+  const letters = database.transaction("letters", "readwrite").objectStore("letters");
+  await new Promise((done) => (letters.put(letter, ["letter", letter.id]).onsuccess = done));
+  database.close();
+}"""
+
+
+def shared_asks(person: Person) -> Page:
+    return _shared(person)
+
+
+def shared_refused(person: Person) -> Page:
+    return _shared(person, target="note", isRefused=True, problem="The disk has no room for this file.")
+
+
+def _shared(person: Person, **fields: object) -> Page:
+    page = person.open("keys")
+    files = [{"name": "report.pdf", "type": "application/pdf", "size": 12_345}]
+    letter = {
+        **{
+            "id": "a" * 24,
+            "kind": "shared",
+            "at": "2026-01-05T10:00:00Z",
+            "date": "2026-01-05",
+            "content": "About bread",
+        },
+        "shared": {"title": "About bread", "link": "", "files": files},
+    }
+    page.evaluate(_KEEP, {**letter, **fields})
+    page.goto(f"{person.computer.url}/#/share")
+    expect(page.locator("main .shared")).to_be_visible()
+    return page
