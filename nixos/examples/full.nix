@@ -52,6 +52,7 @@
       name = "The garden";
       description = "Beds, seeds and the weather";
       trustLevel = "sandboxed";
+      onlyAtHome = false;
       workingDirectory = "Projects/garden";
       model = "claude-sonnet-4-5";
       capabilities.mcps = [ "brain" ];

@@ -39,7 +39,7 @@ def show(
         ),
         "Nothing was used.",
     )
-    if not as_json and (unpriced := sum(each["unpriced"] for each in found)):
+    if not as_json and (unpriced := sum(each.get("unpriced", 0) for each in found)):
         print_note(f"Of {unpriced:,} requests to servers elsewhere the price is not known; it is not in these dollars.")
 
 

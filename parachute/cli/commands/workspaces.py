@@ -220,7 +220,7 @@ def _print(workspace: dict[str, Any]) -> None:
         ("Trust", workspace["default_trust_level"]),
         ("Folder", workspace["working_directory"] or ""),
         ("Model", workspace["model"] or ""),
-        ("Models", "at home only" if workspace["only_at_home"] else ""),
+        ("Models", "at home only" if workspace.get("only_at_home") else ""),
         *((kind.capitalize(), _shown(choice)) for kind, choice in workspace["capabilities"].items()),
         ("Memory", f"{workspace['memory_megabytes']} MB" if workspace["memory_megabytes"] else ""),
         ("Processors", f"{workspace['cpus']:g}" if workspace["cpus"] else ""),

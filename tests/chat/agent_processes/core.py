@@ -65,7 +65,7 @@ from parachute.llm.gateway.credentials import CredentialSource
 from parachute.llm.gateway.limits import SpendingLimits, create_spending_limits
 from parachute.llm.gateway.login import Login
 from parachute.llm.gateway.service import Gateway
-from parachute.llm.gateway.store import UsageStore, add_subjects, add_subscription_tokens, create_usage
+from parachute.llm.gateway.store import UsageStore, add_subjects, add_subscription_tokens, add_unpriced, create_usage
 from parachute.modules.registry.service import Modules
 from parachute.modules.runtime.interfaces import Interfaces
 from parachute.modules.runtime.service import Hosts
@@ -198,6 +198,7 @@ async def core(
                     add_subscription_tokens,
                     add_subjects,
                     create_spending_limits,
+                    add_unpriced,
                 ),
             ),
         )

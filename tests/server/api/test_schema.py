@@ -150,7 +150,12 @@ async def _rightly(installation: ModuleComputer, client: httpx2.AsyncClient, mod
     done.append("POST /api/chat")
     for route in ("GET /api/health", "GET /api/status", "GET /api/usage", "GET /api/chat", "GET /api/setup"):
         await call(route)
-    for route in ("GET /supervisor/status", "GET /supervisor/models", "POST /supervisor/server/start"):
+    for route in (
+        "GET /supervisor/status",
+        "GET /supervisor/models",
+        "POST /supervisor/server/start",
+        "GET /api/provider/models",
+    ):
         await call(route)
     for path in ("", "/transcript", "/export", "/versions", "/events", "/stream-status", "/pending-questions"):
         await call("GET /api/chat/{session}" + path, session=session)

@@ -83,11 +83,11 @@ export function ConversationHeader({ conversation, workspaces, beginning, onBegi
   );
   return (
     <ul class="conversation-header" aria-label={t("title")}>
-      {/* Full rights are in sight also where not everything fits. */}
+      {/* Full rights, and that nothing leaves home, are in sight also where not everything fits. */}
       {now.level === "direct" && rights}
+      {workspace?.only_at_home && <Chip key="home" icon="home" label={t("models")} value={t("at_home")} onPress={saidAtHome} />}
       <Chip key="workspace" icon="workspaces" label={t("workspace")} value={workspace?.name ?? now.workspaceId ?? t("no_workspace")} onPress={mayChange && changeWorkspace} />
       <Chip key="model" icon="suggestions" label={t("model")} value={now.model ?? t("default_model")} onPress={mayChange && changeModel} />
-      {workspace?.only_at_home && <Chip key="home" icon="home" label={t("models")} value={t("at_home")} onPress={saidAtHome} />}
       {now.level !== "direct" && rights}
       <Chip
         icon="files"
