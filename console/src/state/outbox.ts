@@ -5,8 +5,7 @@ import { messages } from "~/text/messages";
 import { registration } from "./kept";
 import { type Letter, letters, put, refresh, remove, send, underway } from "./letters";
 import { listen } from "./live";
-// Not when it is needed: without a connection it could not be loaded.
-import { isRefusal, isUrgent, sendAll, sendLetter } from "./sending";
+import { isRefusal, isUrgent, prepare, sendAll, sendLetter } from "./sending";
 import { may } from "./session";
 import { toast } from "./toasts";
 
@@ -125,6 +124,8 @@ export function sendOnce(): Promise<unknown> {
 
 /** Send what waits now, and whenever the computer answers again or an answer has ended; the answer ends that. */
 export function watchOutbox(): () => void {
+  // What sends files is loaded before it is needed: without a connection it could not be.
+  void prepare().catch(() => undefined);
   void sendOnce();
   const begin = () => void sendOnce();
   const end = listen(["runs"], begin);

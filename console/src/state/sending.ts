@@ -2,10 +2,20 @@
 import { api, ApiError } from "~/api/client";
 import { events } from "~/api/stream";
 import { change } from "./edits";
-import { addPictures, write } from "./entries";
-import { all, filesOf, find, forget, keep, type Letter, soundOf } from "./letter_store";
-import { sendToJournal } from "./pieces";
-import { deliverShared } from "./sharing";
+import { write } from "./entries";
+import { all, filesOf, find, forget, keep, type Letter } from "./letter_store";
+
+const files = () => import("./journal_files");
+const sharing = () => import("./sharing");
+
+/** Load what sends files, which the first screen does without. */
+export const prepare = () => Promise.all([files(), sharing()]);
+
+/** Wait for what is loaded; without a connection the letter waits. */
+const ready = <T>(loaded: Promise<T>) =>
+  loaded.catch(() => {
+    throw new ApiError(0, "not_sent", "");
+  });
 
 /** Say whether a letter is to be sent by itself. */
 export const isUrgent = ({ kind, target, isHeld, isRefused }: Letter) =>
@@ -59,7 +69,7 @@ async function deliver(letter: Letter, hear?: (part: number) => void): Promise<s
   if (letter.kind === "chat") return sendMessage(letter);
   if (letter.kind === "edit") await change(letter);
   else if (letter.kind === "answer") await api.post("/api/inbox/answer", { body: answerOf(letter) });
-  else if (letter.kind === "shared") await deliverShared(letter, hear);
+  else if (letter.kind === "shared") await (await ready(sharing())).deliverShared(letter, hear);
   else await sendEntry(letter);
   return undefined;
 }
@@ -68,8 +78,9 @@ const answerOf = ({ answer }: Letter) => ({ id: answer?.id, hash: answer?.hash, 
 
 async function sendEntry(letter: Letter): Promise<void> {
   const { sound, id, content, date, at } = letter;
-  const path = sound && (await sendToJournal(id, { name: sound.name, date }, await soundOf(letter)));
-  const text = letter.files ? await addPictures(letter, await filesOf<File>(id)) : content;
+  const { keepSound, addPictures } = sound || letter.files ? await ready(files()) : {};
+  const path = await keepSound?.(letter);
+  const text = letter.files && addPictures ? await addPictures(letter, await filesOf<File>(id)) : content;
   await write({ content: text, date, written_at: at, audio_path: path, duration: sound?.seconds, idempotency_key: id });
 }
 
