@@ -35,6 +35,7 @@ GROUPS = {
         "agents",
         "plugins",
         "mcp-servers",
+        "mcp-clients",
         "inbox",
         "messengers",
         "files",
