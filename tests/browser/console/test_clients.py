@@ -4,7 +4,7 @@ import re
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Route, expect
 
 from tests.browser.console.people import PHONE, Person
 from tests.browser.console.proposals import install_official
@@ -23,7 +23,12 @@ def test_nothing_is_chosen_at_first_and_one_button_ends_it(browser: Browser, com
     person = Person(browser, computer, PHONE)
     page = person.sign_in()
     returned: list[str] = []
-    page.route(f"{RETURN}*", lambda route: (returned.append(route.request.url), route.fulfill(body="back"))[1])
+
+    def come_back(route: Route) -> None:
+        returned.append(route.request.url)
+        route.fulfill(body="back")
+
+    page.route(f"{RETURN}*", come_back)
     page.goto(f"{computer.url}{bare.asking()}")
     expect(page.get_by_text("<b>Claude</b>")).to_be_visible()
     expect(page.get_by_text("127.0.0.1:8765")).to_be_visible()

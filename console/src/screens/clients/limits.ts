@@ -32,7 +32,7 @@ export function chosen(limits: Schema<"ShownLimits">): Chosen {
   return { tools, folders, kinds, workspaces, times, since: since ?? "", until: until ?? "", ends: limits.ends_on, kilobytes };
 }
 
-/** Whether something could be answered with these. */
+/** True if something could be answered with these. */
 export function isEnough(of: Chosen): boolean {
   const hasPlace = of.folders.length + of.workspaces.length > 0;
   return of.tools.length > 0 && hasPlace && of.kinds.length > 0 && of.times !== "" && of.ends !== "" && Number(of.kilobytes) >= 1;

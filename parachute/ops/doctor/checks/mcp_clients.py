@@ -2,10 +2,10 @@
 
 from datetime import UTC, datetime, timedelta
 
-from parachute.base.files import read_regular
 from parachute.ops.doctor.computer import Computer
+from parachute.ops.doctor.keys import read_clients
 from parachute.ops.doctor.models import Group, Result, check, ok, warning
-from parachute.security.mcp_clients.store import FILE, LIMIT, parsed
+from parachute.security.mcp_clients.store import FILE
 
 _UNUSED = timedelta(days=30)
 
@@ -13,9 +13,7 @@ _UNUSED = timedelta(days=30)
 @check("Other assistants", Group.ACCESS)
 def examine(computer: Computer) -> Result:
     try:
-        state = parsed(read_regular(computer.home.root / FILE, LIMIT))
-    except FileNotFoundError:
-        return ok("No assistant elsewhere was let in.")
+        state = read_clients(computer)
     except (OSError, ValueError) as error:
         return warning(
             f"{FILE} cannot be read, so none of them is let in: {error}.", "Remove it, and connect them again."
