@@ -37,6 +37,7 @@ GROUPS = {
         "agents",
         "plugins",
         "mcp-servers",
+        "mcp-clients",
         "inbox",
         "notices",
         "messengers",

@@ -12,6 +12,7 @@ from parachute.cli.asking import ask, can_ask, confirm
 from parachute.cli.asking import secret as typed_secret
 from parachute.cli.commands import JSON, YES, group
 from parachute.cli.installation import library, settings
+from parachute.cli.mcp_clients import app as mcp_clients
 from parachute.cli.output import (
     clean,
     local,
@@ -232,6 +233,7 @@ def _remove(name: str = _SECRET) -> None:
 
 
 app = group(list_, show, add, approve, remove, _test, tools, login, logout)
+app.add_typer(mcp_clients, name="clients", help="See and end the assistants elsewhere that look things up here.")
 _secrets = group(_set, _list, _remove)
 app.add_typer(_secrets, name="secret", help="Keep secrets that servers are given, and that .mcp.json only names.")
 

@@ -7,7 +7,7 @@ from importlib.resources import files
 
 from parachute import __version__
 
-_REMOTE = "mcp-remote@0.1.38"
+_REMOTE = "mcp-remote@0.15.1"
 """The program that passes on; signing in is its work."""
 
 _CERTIFICATE = "ca.crt"

@@ -1,10 +1,12 @@
-"""The keys and the browsers that are signed in, read without closing or changing their files."""
+"""The keys, the browsers that are signed in and the MCP clients, read without closing or changing their files."""
 
 from parachute.base.files import read_regular
 from parachute.ops.doctor.computer import Computer
 from parachute.security.keys.document import BROWSERS, KEYS, Document, Form, parse_document
 from parachute.security.keys.models import Key
 from parachute.security.keys.store import MAXIMUM_BYTES
+from parachute.security.mcp_clients.models import State
+from parachute.security.mcp_clients.store import FILE, LIMIT, parsed
 
 
 def read_keys(computer: Computer) -> Document:
@@ -15,6 +17,14 @@ def read_keys(computer: Computer) -> Document:
 def read_browsers(computer: Computer) -> tuple[Key, ...]:
     """Return the browsers that have signed in, also those that have ended since; error: KeysUnreadable."""
     return _read(computer, BROWSERS).keys
+
+
+def read_clients(computer: Computer) -> State:
+    """Return the MCP clients; errors: ValueError, OSError."""
+    try:
+        return parsed(read_regular(computer.home.root / FILE, LIMIT))
+    except FileNotFoundError:
+        return State()
 
 
 def _read(computer: Computer, form: Form) -> Document:
