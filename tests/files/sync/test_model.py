@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from parachute.base.errors import ParachuteError
 
@@ -132,7 +132,6 @@ class Vaults(RuleBasedStateMachine):
             there |= _lines(laptop.folder)
         self.unsaid |= self.said - there
 
-    @precondition(lambda self: self.home.conflicts.all())
     @rule(number=positions, word=st.sampled_from(("merge", "this", "that", "both")))
     def answer(self, number: int, word: str) -> None:
         items = self.home.run(self.home.inbox.items())
