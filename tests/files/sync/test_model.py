@@ -83,7 +83,9 @@ class Vaults(RuleBasedStateMachine):
         """A program that uses the API."""
         file = self.home.vault / path
         text = file.read_text() if file.exists() else ""
-        self.home.agent_writes(path, self._changed(text, "add", place))
+        changed = self._changed(text, "add", place)
+        self.home.agent_writes(path, changed)
+        self.said |= set(LINE.findall(changed))
 
     @rule(device=devices, is_offline=st.booleans())
     def partition(self, device: int, is_offline: bool) -> None:
@@ -163,6 +165,7 @@ class Vaults(RuleBasedStateMachine):
         temporary = file.with_name(f".{file.name}.editor")
         temporary.write_text(changed)
         temporary.replace(file)
+        self.said |= set(LINE.findall(changed))
 
     def _changed(self, text: str, edit: str, place: int) -> str:
         lines = text.split()
@@ -172,7 +175,6 @@ class Vaults(RuleBasedStateMachine):
             del lines[place : place + 1]
         if edit != "remove":
             lines.insert(place, f"w{next(self._numbers)}")
-        self.said |= set(lines)
         return "\n\n".join(lines) + "\n" if lines else ""
 
     def _in_vault(self) -> set[str]:
