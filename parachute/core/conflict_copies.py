@@ -5,10 +5,9 @@ Of a copy of iCloud (`garden 2.md`) the name alone does not tell: a second chapt
 
 import re
 
-_WORDS = "conflicted copy|in konflikt stehende kopie|konfliktkopie|copie en conflit|copia en conflicto|sfconflict"
 _COPY = re.compile(
-    rf"(?: \([^()/]*(?:{_WORDS})[^()/]*\)|\.(?:sync-)?conflict-[^/]+?)(?=\.[^./]+$)"
-    r"|\.sync-conflict-\d{8}-\d{6}-[A-Z0-9]{7}$",
+    r"(?: \([^()/]*(?:conflicted copy|in konflikt stehende kopie|konfliktkopie|copie en conflit|sfconflict)[^()/]*\)"
+    r"|\.(?:sync-)?conflict-[^/]+?)(?=\.[^./]+$)|\.sync-conflict-\d{8}-\d{6}-[A-Z0-9]{7}$",
     re.IGNORECASE,
 )
 _NUMBERED = re.compile(r" [2-9](?=\.[^./]+$)")

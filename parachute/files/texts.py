@@ -4,7 +4,7 @@ import codecs
 import os
 import stat
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from msgspec import Struct, field
@@ -82,11 +82,12 @@ def _take(found: Marks, path: str, mark: str, readable: frozenset[str]) -> None:
         found.left_out[kind] = found.left_out.get(kind, 0) + 1
 
 
-def _files(place: str, entries: Iterable["os.DirEntry[str]"]) -> Iterator[tuple[str, str]]:
+def _files(place: str, entries: Collection["os.DirEntry[str]"]) -> Iterator[tuple[str, str]]:
+    names = {entry.name for entry in entries}
     for entry in entries:
         if not entry.name.lower().endswith((*_ENDINGS, *ENDINGS)) or not may_list(entry.name, hidden=False):
             continue
-        if original_of(entry.name) is not None:
+        if original_of(entry.name) in names:
             continue
         try:
             status = entry.stat(follow_symlinks=False)

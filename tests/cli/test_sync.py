@@ -1,6 +1,7 @@
 """`parachute sync` on a laptop, against a computer."""
 
 import json
+import signal
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from tests.support.making import Make
 from tests.support.server import Server
 from tests.support.terminal import Terminal
+from tests.support.waiting import wait_until
 
 
 @pytest.fixture
@@ -78,3 +80,17 @@ def test_what_is_refused(parachute: Terminal, server: Server) -> None:
     key = folder.parent / "wrong"
     key.write_text("para_wrong")
     assert "key" in parachute.fails("sync", str(folder), "--with", server.url, "--key-file", str(key), "--once").lower()
+
+
+def test_it_follows_changes_on_both_sides(parachute: Terminal, server: Server) -> None:
+    key = key_file(parachute, server)
+    folder = Path(parachute.environment["HOME"]) / "Laptop"
+    folder.mkdir()
+    command = ("sync", str(folder), "--with", server.url, "--key-file", str(key))
+    with parachute.background(*command) as following:
+        wait_until((folder / "Notes/peas.md").exists, "the first files")
+        (folder / "beans.md").write_text("Beans.\n")
+        wait_until((server.vault / "beans.md").exists, "what changes here")
+        assert "synchronised already" in parachute.fails(*command)
+        following.send_signal(signal.SIGINT)
+        following.wait(30)

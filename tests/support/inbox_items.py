@@ -39,6 +39,19 @@ PAIRING = {"chat_type": "private", "name": EVIL, "title": "", "code": "ABCD-EFGH
 PROBLEM = {"check": "backup", "title": "Backup", "next": EVIL, "details": [EVIL], "fix": EVIL, "hide": "for 7 days"}
 
 
+CONFLICT = {
+    "path": EVIL,
+    "copy": None,
+    "device": EVIL,
+    "this": "0" * 64,
+    "that": "1" * 64,
+    "this_size": 4,
+    "that_size": 9,
+    "diff": f"@@ -1 +1 @@\n-old\n+{EVIL}",
+    "is_cut": True,
+}
+
+
 def _item(kind: str, title: str, details: dict[str, Any], *answers: str, **fields: Any) -> Item:
     return Item(kind, fields.pop("key", "k"), title, fields.pop("source", EVIL), SINCE, details, answers, **fields)
 
@@ -109,6 +122,14 @@ ITEMS = (
         "delivery", "Failed", {"chat_id": EVIL, "text": EVIL, "problem": EVIL}, "retry", "discard", source="Telegram"
     ),
     _item("push_service", f"Send notices by {EVIL}", {"host": EVIL, "device": EVIL}, "always", "never"),
+    _item("conflict", f"Two versions of {EVIL}", CONFLICT, "merge", "this", "that", "both"),
+    _item(
+        "conflict",
+        "Two pictures",
+        {**CONFLICT, "copy": EVIL, "device": None, "diff": "", "is_cut": False},
+        *("this", "that", "both"),
+        key="copy",
+    ),
     _item("update", f"The update came back: {EVIL}", {"phase": "back", "since": [EVIL], "next": EVIL}, "hide"),
 )
 """Each has an id of its own."""

@@ -17,7 +17,7 @@ from parachute.files.device.remote import Remote
 from parachute.files.device.state import DeviceState, Known
 from parachute.files.sync.merging import LARGEST, text_of
 from parachute.files.sync.models import Synced
-from parachute.files.sync.scanning import Found, look, scan
+from parachute.files.sync.scanning import Found, look, mark_of, scan
 
 _ROUNDS = 5
 _FEW = 3
@@ -234,8 +234,10 @@ class Device:
 
     def _check(self, root: Folder, step: Step) -> None:
         """See that the file here is the one that was planned for."""
-        there = look(root, step.path)
-        if (there.hash if there else None) != (step.local.hash if step.local else None):
+        before, there, after = root.status(step.path), look(root, step.path), root.status(step.path)
+        # An editor may have put another one in its place while it was read.
+        is_settled = (before and mark_of(before)) == (after and mark_of(after))
+        if not is_settled or (there.hash if there else None) != (step.local.hash if step.local else None):
             raise _Meanwhile
 
     def _remove_empty(self, root: Folder, path: str) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from parachute.base.errors import ParachuteError
 
@@ -83,7 +83,9 @@ class Vaults(RuleBasedStateMachine):
         """A program that uses the API."""
         file = self.home.vault / path
         text = file.read_text() if file.exists() else ""
-        self.home.agent_writes(path, self._changed(text, "add", place))
+        changed = self._changed(text, "add", place)
+        self.home.agent_writes(path, changed)
+        self.said |= set(LINE.findall(changed))
 
     @rule(device=devices, is_offline=st.booleans())
     def partition(self, device: int, is_offline: bool) -> None:
@@ -132,7 +134,6 @@ class Vaults(RuleBasedStateMachine):
             there |= _lines(laptop.folder)
         self.unsaid |= self.said - there
 
-    @precondition(lambda self: self.home.conflicts.all())
     @rule(number=positions, word=st.sampled_from(("merge", "this", "that", "both")))
     def answer(self, number: int, word: str) -> None:
         items = self.home.run(self.home.inbox.items())
@@ -164,6 +165,7 @@ class Vaults(RuleBasedStateMachine):
         temporary = file.with_name(f".{file.name}.editor")
         temporary.write_text(changed)
         temporary.replace(file)
+        self.said |= set(LINE.findall(changed))
 
     def _changed(self, text: str, edit: str, place: int) -> str:
         lines = text.split()
@@ -173,7 +175,6 @@ class Vaults(RuleBasedStateMachine):
             del lines[place : place + 1]
         if edit != "remove":
             lines.insert(place, f"w{next(self._numbers)}")
-        self.said |= set(lines)
         return "\n\n".join(lines) + "\n" if lines else ""
 
     def _in_vault(self) -> set[str]:
