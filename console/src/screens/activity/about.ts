@@ -1,4 +1,6 @@
 import type { About } from "~/screens";
-import { t } from "./texts";
+import { messages } from "~/text/messages";
 
-export const about: About = { name: "activity", icon: "activity", title: () => t("title"), order: 31, group: "computer", needs: "admin" };
+export const titles = messages("activity", { title: "Activity" });
+
+export const about: About = { name: "activity", icon: "activity", title: () => titles("title"), order: 31, group: "computer", needs: "admin" };

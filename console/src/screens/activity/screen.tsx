@@ -2,6 +2,7 @@ import { api } from "~/api/client";
 import { Page } from "~/components/layout";
 import type { ScreenProps } from "~/screens";
 import { useResource } from "~/state/resource";
+import { titles as named } from "./about";
 import { ActivityGraph } from "./graph";
 import { Records } from "./records";
 import type { Titles } from "./sentences";
@@ -17,7 +18,7 @@ async function load(signal: AbortSignal): Promise<Titles> {
 export default function Activity({ query }: ScreenProps) {
   const titles = useResource(load, "titles", ["sessions"]).value ?? new Map<string, string>();
   return (
-    <Page title={t("title")} isWide>
+    <Page title={named("title")} isWide>
       <Records session={query.get("session") ?? undefined} titles={titles} />
       <details class="fold">
         <summary>{t("graph")}</summary>

@@ -1,7 +1,6 @@
 import { messages } from "~/text/messages";
 
 export const t = messages("activity", {
-  title: "Activity",
   graph: "Calls between parts",
   hours: "Period",
   hours_1: "An hour",

@@ -1,4 +1,6 @@
 import type { About } from "~/screens";
-import { t } from "./texts";
+import { messages } from "~/text/messages";
 
-export const about: About = { name: "bots", icon: "bots", title: () => t("title"), order: 23, group: "agents", needs: "bots" };
+export const titles = messages("bots", { title: "Bots" });
+
+export const about: About = { name: "bots", icon: "bots", title: () => titles("title"), order: 23, group: "agents", needs: "bots" };

@@ -2,6 +2,7 @@ import { api } from "~/api/client";
 import { Empty, Loaded, Page, Section } from "~/components/layout";
 import { useResource } from "~/state/resource";
 import { may } from "~/state/session";
+import { titles } from "./about";
 import { Chats } from "./chats";
 import { General } from "./general";
 import { type Configuration, type Connector, settingsOf } from "./models";
@@ -27,7 +28,7 @@ export default function Bots() {
   const found = useResource(load, "bots", ["bots"]);
   const isOwner = may("bots", "admin");
   return (
-    <Page title={t("title")}>
+    <Page title={titles("title")}>
       <Loaded of={found}>
         {({ connectors, configuration }) => {
           const platforms = Object.entries(connectors);

@@ -1,7 +1,6 @@
 import { messages } from "~/text/messages";
 
 export const t = messages("bots", {
-  title: "Bots",
   empty: "Your computer in a messenger",
   empty_text: "With a bot you, and people you allow, talk to this computer from a messenger. Everybody else gets a pairing code and nothing more.",
   messengers: "Messengers",
@@ -116,6 +115,6 @@ export const t = messages("bots", {
 /** A text about one messenger, empty where there is none. */
 export function about(platform: string, what: string): string {
   const key = `${platform}_${what}`;
-  const text = t(key as "title");
+  const text = t(key as "name");
   return text === key ? "" : text;
 }

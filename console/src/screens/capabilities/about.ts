@@ -1,4 +1,6 @@
 import type { About } from "~/screens";
-import { t } from "./texts";
+import { messages } from "~/text/messages";
 
-export const about: About = { name: "capabilities", icon: "capabilities", title: () => t("title"), order: 21, group: "agents", needs: "agents" };
+export const titles = messages("capabilities", { title: "Capabilities" });
+
+export const about: About = { name: "capabilities", icon: "capabilities", title: () => titles("title"), order: 21, group: "agents", needs: "agents" };

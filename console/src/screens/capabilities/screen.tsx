@@ -1,6 +1,7 @@
 import type { ComponentType } from "preact";
 import { Page, Tabs } from "~/components/layout";
 import type { ScreenProps } from "~/screens";
+import { titles } from "./about";
 import { Agents } from "./agents";
 import { Mcps } from "./mcps";
 import { Plugins } from "./plugins";
@@ -16,8 +17,8 @@ export default function Capabilities({ rest }: ScreenProps) {
   const tab = TABS.find((name) => name === rest[0]) ?? "plugins";
   const Part = PARTS[tab];
   return (
-    <Page title={t("title")}>
-      <Tabs screen="capabilities" label={t("title")} now={tab} tabs={TABS.map((name) => [name, t(name)])} />
+    <Page title={titles("title")}>
+      <Tabs screen="capabilities" label={titles("title")} now={tab} tabs={TABS.map((name) => [name, t(name)])} />
       <Part />
     </Page>
   );

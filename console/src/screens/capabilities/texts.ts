@@ -1,7 +1,6 @@
 import { messages } from "~/text/messages";
 
 export const t = messages("capabilities", {
-  title: "Capabilities",
   plugins: "Plugins",
   agents: "Agents",
   skills: "Skills",

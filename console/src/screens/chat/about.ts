@@ -1,4 +1,6 @@
 import type { About } from "~/screens";
-import { t } from "./texts";
+import { messages } from "~/text/messages";
 
-export const about: About = { name: "chat", icon: "chat", title: () => t("title"), order: 2, group: "daily", needs: "chat" };
+export const titles = messages("chat", { title: "Chat" });
+
+export const about: About = { name: "chat", icon: "chat", title: () => titles("title"), order: 2, group: "daily", needs: "chat" };

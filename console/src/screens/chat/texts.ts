@@ -1,7 +1,6 @@
 import { messages } from "~/text/messages";
 
 export const t = messages("chat", {
-  title: "Chat",
   new: "New conversation",
   take_back: "Change it",
   empty: "What is on your mind?",

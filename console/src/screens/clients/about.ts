@@ -1,4 +1,6 @@
 import type { About } from "~/screens";
-import { t } from "./texts";
+import { messages } from "~/text/messages";
 
-export const about: About = { name: "clients", icon: "link", title: () => t("title"), order: 24, group: "agents", needs: "admin" };
+export const titles = messages("clients", { title: "Other assistants" });
+
+export const about: About = { name: "clients", icon: "link", title: () => titles("title"), order: 24, group: "agents", needs: "admin" };

@@ -5,6 +5,7 @@ import type { ScreenProps } from "~/screens";
 import { useResource } from "~/state/resource";
 import { to } from "~/state/router";
 import { bytes } from "~/text/messages";
+import { titles } from "./about";
 import { Client } from "./client";
 import { Connect } from "./connect";
 import { Consent } from "./consent";
@@ -20,7 +21,7 @@ function List() {
   const found = useResource((signal) => api.get("/api/mcp-clients", { signal }), "clients");
   const connect = <LinkButton label={t("connect")} icon="plus" href={to("clients", ["connect"])} />;
   return (
-    <Page title={t("title")} actions={connect}>
+    <Page title={titles("title")} actions={connect}>
       <Loaded of={found}>
         {({ clients }) =>
           clients.length === 0 ? (

@@ -1,7 +1,6 @@
 import { messages } from "~/text/messages";
 
 export const t = messages("clients", {
-  title: "Other assistants",
   none: "No other assistant is connected",
   none_text: "Claude, ChatGPT and other programs can look things up in your vault, as far as you allow each of them.",
   connect: "Connect an assistant",

@@ -1,4 +1,6 @@
 import type { About } from "~/screens";
-import { t } from "./texts";
+import { messages } from "~/text/messages";
 
-export const about: About = { name: "computer", icon: "computer", title: () => t("title"), order: 41, group: "computer", needs: "admin" };
+export const titles = messages("computer", { title: "Computer" });
+
+export const about: About = { name: "computer", icon: "computer", title: () => titles("title"), order: 41, group: "computer", needs: "admin" };

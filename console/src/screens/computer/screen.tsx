@@ -1,5 +1,6 @@
 import { Page, Tabs } from "~/components/layout";
 import type { ScreenProps } from "~/screens";
+import { titles } from "./about";
 import { Backups } from "./backups";
 import { Doctor } from "./doctor";
 import { Hooks } from "./hooks";
@@ -18,8 +19,8 @@ export default function Computer({ rest, query }: ScreenProps) {
   const tab = TABS.find((name) => name === rest[0]) ?? "overview";
   const search = query.get("search") ?? "";
   return (
-    <Page title={t("title")}>
-      <Tabs screen="computer" label={t("title")} now={tab} tabs={TABS.map((name) => [name, t(name)])} />
+    <Page title={titles("title")}>
+      <Tabs screen="computer" label={titles("title")} now={tab} tabs={TABS.map((name) => [name, t(name)])} />
       <Part key={`${tab}${search}`} tab={tab} search={search} />
     </Page>
   );

@@ -1,7 +1,6 @@
 import { messages } from "~/text/messages";
 
 export const t = messages("computer", {
-  title: "Computer",
   overview: "Overview",
   doctor: "Doctor",
   model: "Model",

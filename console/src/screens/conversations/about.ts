@@ -1,4 +1,6 @@
 import type { About } from "~/screens";
-import { t } from "./texts";
+import { messages } from "~/text/messages";
 
-export const about: About = { name: "conversations", icon: "list", title: () => t("title"), short: () => t("short"), order: 3, group: "daily", needs: "chat" };
+export const titles = messages("conversations", { title: "Conversations", short: "History" });
+
+export const about: About = { name: "conversations", icon: "list", title: () => titles("title"), short: () => titles("short"), order: 3, group: "daily", needs: "chat" };

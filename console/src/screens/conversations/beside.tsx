@@ -10,6 +10,7 @@ import { useResource } from "~/state/resource";
 import { place, to } from "~/state/router";
 import { may } from "~/state/session";
 import { number } from "~/text/messages";
+import { titles } from "./about";
 import { chooseAction, titleOf } from "./actions";
 import { passageOf, placeOf, type Session, versionsOf, workspaces } from "./data";
 import { useConversations } from "./listed";
@@ -20,7 +21,7 @@ const shown = preference<"yes" | "no">("conversations/beside", ["yes", "no"], "y
 export default function Beside() {
   const isShown = shown.value === "yes";
   return (
-    <aside class={`beside${isShown ? "" : " hidden"}`} aria-label={t("title")}>
+    <aside class={`beside${isShown ? "" : " hidden"}`} aria-label={titles("title")}>
       <Button
         label={t(isShown ? "hide" : "show")}
         icon="side"
@@ -50,7 +51,7 @@ function List() {
         {({ sessions, hasMore }) => (
           <>
             {grouped(onTop, sessions, name, settled).map(([title, members]) => (
-              <section key={title} aria-label={title || t("title")}>
+              <section key={title} aria-label={title || titles("title")}>
                 {title && (
                   <h2>
                     <bdi>{title}</bdi>

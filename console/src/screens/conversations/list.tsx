@@ -9,6 +9,7 @@ import { preference } from "~/state/preferences";
 import { useResource } from "~/state/resource";
 import { go, to } from "~/state/router";
 import { may } from "~/state/session";
+import { titles } from "./about";
 import { type Session, type Shown, workspaces } from "./data";
 import { Line } from "./line";
 import { useConversations } from "./listed";
@@ -44,7 +45,7 @@ export function List() {
   );
   return (
     <Page
-      title={t("title")}
+      title={titles("title")}
       actions={may("chat", "write") && <LinkButton label={t("new")} icon="plus" kind="primary" href={to("chat")} />}
     >
       <div class="search-row">
@@ -82,7 +83,7 @@ export function List() {
                   </ul>
                 </Section>
               )}
-              <ul class="rows" aria-label={t("title")}>
+              <ul class="rows" aria-label={titles("title")}>
                 {sessions.filter(({ id }) => !above.some((each) => each.id === id)).map(line)}
               </ul>
               {hasMore && (

@@ -2,8 +2,6 @@ import { messages } from "~/text/messages";
 
 export const t = messages("conversations", {
   by_meaning: "found by meaning",
-  short: "History",
-  title: "Conversations",
   new: "New",
   search: "Search conversations",
   which: "Which conversations",

@@ -1,4 +1,6 @@
 import type { About } from "~/screens";
-import { t } from "./texts";
+import { messages } from "~/text/messages";
 
-export const about: About = { name: "costs", icon: "costs", title: () => t("title"), order: 32, group: "computer", needs: "usage" };
+export const titles = messages("costs", { title: "Costs" });
+
+export const about: About = { name: "costs", icon: "costs", title: () => titles("title"), order: 32, group: "computer", needs: "usage" };

@@ -5,6 +5,7 @@ import { Chips, Empty, Loaded, Page, Row, Section } from "~/components/layout";
 import { useResource } from "~/state/resource";
 import { to } from "~/state/router";
 import { dollars, moment } from "~/text/messages";
+import { titles } from "./about";
 import { Limits } from "./limits";
 import { subjectName, tokensOf, type Used } from "./models";
 import { t } from "./texts";
@@ -23,7 +24,7 @@ export default function Costs() {
   const [days, setDays] = useState<Days>("30");
   const costs = useResource((signal) => load(days, signal), days, ["usage"]);
   return (
-    <Page title={t("title")}>
+    <Page title={titles("title")}>
       <Chips
         label={t("period")}
         value={days}

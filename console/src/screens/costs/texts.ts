@@ -1,7 +1,6 @@
 import { messages } from "~/text/messages";
 
 export const t = messages("costs", {
-  title: "Costs",
   period: "Period",
   days_7: "7 days",
   days_30: "30 days",

@@ -1,4 +1,6 @@
 import type { About } from "~/screens";
-import { t } from "./texts";
+import { messages } from "~/text/messages";
 
-export const about: About = { name: "files", icon: "files", title: () => t("title"), order: 6, group: "daily", needs: "vault" };
+export const titles = messages("files", { title: "Files" });
+
+export const about: About = { name: "files", icon: "files", title: () => titles("title"), order: 6, group: "daily", needs: "vault" };

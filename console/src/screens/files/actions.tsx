@@ -7,6 +7,7 @@ import { Form, TextField } from "~/components/field";
 import { leave } from "~/state/resource";
 import { may } from "~/state/session";
 import { attempt, toast } from "~/state/toasts";
+import { titles } from "./about";
 import { HistoryDialog, undo } from "./history";
 import { folderOf, nameOf } from "./models";
 import { t } from "./texts";
@@ -52,7 +53,7 @@ export function ActionsDialog({ path, isFolder, size, onClose, onDone }: Props) 
     >
       {may("vault", "write") ? (
         <Form onSubmit={move}>
-          <TextField label={t("name_and_place")} hint={t("name_hint", { folder: folderOf(path) || t("title") })} value={target} onInput={setTarget} required />
+          <TextField label={t("name_and_place")} hint={t("name_hint", { folder: folderOf(path) || titles("title") })} value={target} onInput={setTarget} required />
           <div class="buttons">{target.trim() !== path && <Button label={t("move")} kind="primary" submit />}</div>
         </Form>
       ) : (

@@ -11,6 +11,7 @@ import { go } from "~/state/router";
 import { may } from "~/state/session";
 import { attempt, toast } from "~/state/toasts";
 import { bytes } from "~/text/messages";
+import { titles } from "./about";
 import { ActionsDialog } from "./actions";
 import { Found } from "./found";
 import { HistoryDialog } from "./history";
@@ -53,7 +54,7 @@ export function Folder({ path }: { path: string }) {
       }}
     >
       <Page
-        title={path ? nameOf(path) : t("title")}
+        title={path ? nameOf(path) : titles("title")}
         back={path ? placeOf(folderOf(path)) : undefined}
         actions={
           <>
@@ -131,7 +132,7 @@ export function Path({ path }: { path: string }) {
   const parts = path.split("/").slice(0, -1);
   return (
     <nav class="files-path" aria-label={t("path")}>
-      <a href={placeOf("")}>{t("title")}</a>
+      <a href={placeOf("")}>{titles("title")}</a>
       {parts.map((name, index) => (
         <span key={index}>
           {" / "}

@@ -6,6 +6,7 @@ import { Ago, Badge, Loaded, Row } from "~/components/layout";
 import { useResource } from "~/state/resource";
 import { may } from "~/state/session";
 import { toast } from "~/state/toasts";
+import { titles } from "./about";
 import { type Change, nameOf } from "./models";
 import { t } from "./texts";
 
@@ -13,7 +14,7 @@ const SHOWN = 3;
 
 export function HistoryDialog({ path, onClose }: { path: string; onClose: () => void }) {
   return (
-    <Dialog title={t("history_of", { name: nameOf(path) || t("title") })} onClose={onClose} isWide>
+    <Dialog title={t("history_of", { name: nameOf(path) || titles("title") })} onClose={onClose} isWide>
       <History path={path} />
     </Dialog>
   );

@@ -1,7 +1,6 @@
 import { messages } from "~/text/messages";
 
 export const t = messages("files", {
-  title: "Files",
   properties: "Properties",
   upload: "Upload",
   choose_files: "Choose files",

@@ -1,4 +1,6 @@
 import type { About } from "~/screens";
-import { t } from "./texts";
+import { messages } from "~/text/messages";
 
-export const about: About = { name: "inbox", icon: "inbox", title: () => t("title"), short: () => t("short"), order: 1, group: "daily", needs: "inbox" };
+export const titles = messages("inbox", { title: "Waiting for you", short: "Waiting" });
+
+export const about: About = { name: "inbox", icon: "inbox", title: () => titles("title"), short: () => titles("short"), order: 1, group: "daily", needs: "inbox" };

@@ -5,6 +5,7 @@ import type { ScreenProps } from "~/screens";
 import { Unsent } from "~/components/unsent";
 import { inbox, isAnswered } from "~/state/inbox";
 import { go, to } from "~/state/router";
+import { titles } from "./about";
 import { ItemCard, ItemDialog } from "./item";
 import { giveAll, groups, shown } from "./kinds";
 import { t } from "./texts";
@@ -20,7 +21,7 @@ export default function Waiting({ rest }: ScreenProps) {
     if (rest[0]) go(to("inbox"), { replace: true });
   };
   return (
-    <Page title={t("title")}>
+    <Page title={titles("title")}>
       {!page && <Loading />}
       {page?.problems.map((problem) => (
         <Notice key={problem} kind="warning">

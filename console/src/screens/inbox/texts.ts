@@ -1,8 +1,6 @@
 import { messages } from "~/text/messages";
 
 export const t = messages("inbox", {
-  short: "Waiting",
-  title: "Waiting for you",
   empty: "Nothing needs your decision",
   empty_text: "Questions of agents, hosts they want to reach, suggestions, and everything else that needs your decision appear here.",
   talk: "Start a conversation",

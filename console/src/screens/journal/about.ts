@@ -1,4 +1,6 @@
 import type { About } from "~/screens";
-import { t } from "./texts";
+import { messages } from "~/text/messages";
 
-export const about: About = { name: "journal", icon: "journal", title: () => t("title"), order: 4, group: "daily", needs: "daily" };
+export const titles = messages("journal", { title: "Journal" });
+
+export const about: About = { name: "journal", icon: "journal", title: () => titles("title"), order: 4, group: "daily", needs: "daily" };

@@ -8,6 +8,7 @@ import { useDebounced } from "~/state/debounced";
 import { useResource } from "~/state/resource";
 import { to } from "~/state/router";
 import { may } from "~/state/session";
+import { titles } from "./about";
 import { Calendar } from "./calendar";
 import { Composer } from "./composer";
 import { dayOf, NOTHING, problems } from "./data";
@@ -40,7 +41,7 @@ export function Day({ date }: { date: string | undefined }) {
   return (
     <Page
       isWide
-      title={shown ? dayName(shown) : t("title")}
+      title={shown ? dayName(shown) : titles("title")}
     >
       <div class={`journal${isCalendarOpen ? " with-calendar" : ""}`}>
         <div class="journal-day">

@@ -2,7 +2,6 @@ import { messages } from "~/text/messages";
 
 export const t = messages("journal", {
   by_meaning: "found by meaning",
-  title: "Journal",
   module: "The journal",
   module_text: "Daily keeps your journal as one plain file for each day, which only you own: entries, recordings and pictures.",
   calendar: "Calendar",

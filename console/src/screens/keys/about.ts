@@ -1,4 +1,6 @@
 import type { About } from "~/screens";
-import { t } from "./texts";
+import { messages } from "~/text/messages";
 
-export const about: About = { name: "keys", icon: "keys", title: () => t("title"), order: 40, group: "computer", needs: "" };
+export const titles = messages("keys", { title: "Keys and devices" });
+
+export const about: About = { name: "keys", icon: "keys", title: () => titles("title"), order: 40, group: "computer", needs: "" };

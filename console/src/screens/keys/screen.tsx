@@ -8,6 +8,7 @@ import { countDrafts } from "~/state/drafts";
 import { letters, refresh } from "~/state/letters";
 import { useResource } from "~/state/resource";
 import { may, me, signOut } from "~/state/session";
+import { titles } from "./about";
 import { AddDevice } from "./add";
 import { Browsers } from "./browsers";
 import { Device, rights } from "./device_row";
@@ -21,7 +22,7 @@ export default function Keys() {
   const [isAdding, setAdding] = useState(false);
   const add = isAdmin && <Button label={t("add")} icon="plus" onPress={() => setAdding(true)} />;
   return (
-    <Page title={t("title")} actions={add}>
+    <Page title={titles("title")} actions={add}>
       {isAdmin && <Phone />}
       <ThisBrowser />
       {may("inbox") && <Told />}

@@ -1,7 +1,6 @@
 import { messages } from "~/text/messages";
 
 export const t = messages("keys", {
-  title: "Keys and devices",
   this_browser: "This browser",
   name: "Name",
   may: "Rights",

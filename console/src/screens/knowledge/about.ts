@@ -1,4 +1,6 @@
 import type { About } from "~/screens";
-import { t } from "./texts";
+import { messages } from "~/text/messages";
 
-export const about: About = { name: "knowledge", icon: "knowledge", title: () => t("title"), order: 5, group: "daily", needs: "brain" };
+export const titles = messages("knowledge", { title: "Knowledge" });
+
+export const about: About = { name: "knowledge", icon: "knowledge", title: () => titles("title"), order: 5, group: "daily", needs: "brain" };

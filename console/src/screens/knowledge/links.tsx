@@ -10,6 +10,7 @@ import { to } from "~/state/router";
 import { may } from "~/state/session";
 import { attempt, toast } from "~/state/toasts";
 import { typeName } from "~/text/names";
+import { titles } from "./about";
 import { type Brief, change, type Entity, entity as read, type Link, meant, search } from "./data";
 import { t } from "./texts";
 import { targetOf } from "./values";
@@ -137,7 +138,7 @@ function Choose({ without, close }: { without: string; close: (value?: { target:
       <TextField label={t("link_with")} type="search" value={text} onInput={setText} autofocus />
       <Loaded of={found}>
         {(entities) => (
-          <ul class="menu" aria-label={t("title")}>
+          <ul class="menu" aria-label={titles("title")}>
             {entities
               .filter(({ para_id }) => para_id !== without)
               .slice(0, 8)

@@ -10,6 +10,7 @@ import { may } from "~/state/session";
 import { number } from "~/text/messages";
 import { typeName } from "~/text/names";
 import { plain } from "~/text/plain";
+import { titles } from "./about";
 import { type Brief, kinds, listed, PAGE, problems, search } from "./data";
 import { t } from "./texts";
 
@@ -47,7 +48,7 @@ export function List({ type }: { type: string | undefined }) {
   const begin = to("knowledge", ["new"], type ? { type } : {});
   return (
     <Page
-      title={t("title")}
+      title={titles("title")}
       actions={canWrite && <LinkButton label={t("new")} icon="plus" kind="primary" href={begin} />}
     >
       <div class="search-row">
@@ -77,7 +78,7 @@ export function List({ type }: { type: string | undefined }) {
             <Nothing words={words} begin={begin} onClear={() => setText("")} />
           ) : (
             <>
-              <ul class="rows" aria-label={t("title")}>
+              <ul class="rows" aria-label={titles("title")}>
                 {entities.map((each) => (
                   <Row
                     key={each.para_id}

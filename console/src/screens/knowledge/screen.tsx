@@ -1,5 +1,6 @@
 import { WithModule } from "~/components/with_module";
 import type { ScreenProps } from "~/screens";
+import { titles } from "./about";
 import { Around } from "./around";
 import { Duplicates } from "./duplicates";
 import { EditEntity, NewEntity } from "./edit";
@@ -12,7 +13,7 @@ import { Types } from "./types";
 
 export default function Knowledge(props: ScreenProps) {
   return (
-    <WithModule name="brain" screen={t("title")} title={t("module")} icon="knowledge" text={t("module_text")}>
+    <WithModule name="brain" screen={titles("title")} title={t("module")} icon="knowledge" text={t("module_text")}>
       <Part {...props} />
     </WithModule>
   );

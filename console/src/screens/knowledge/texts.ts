@@ -2,7 +2,6 @@ import { messages } from "~/text/messages";
 
 export const t = messages("knowledge", {
   by_meaning: "found by meaning",
-  title: "Knowledge",
   duplicates: "Duplicates",
   duplicates_text: "Merge entries that mean the same person or thing: texts, names and links are combined. You can undo it.",
   no_duplicates: "No duplicates found",

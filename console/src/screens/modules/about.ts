@@ -1,4 +1,6 @@
 import type { About } from "~/screens";
-import { t } from "./texts";
+import { messages } from "~/text/messages";
 
-export const about: About = { name: "modules", icon: "modules", title: () => t("title"), order: 33, group: "computer", needs: "modules" };
+export const titles = messages("modules", { title: "Modules" });
+
+export const about: About = { name: "modules", icon: "modules", title: () => titles("title"), order: 33, group: "computer", needs: "modules" };

@@ -7,6 +7,7 @@ import { useResource } from "~/state/resource";
 import { to } from "~/state/router";
 import { may } from "~/state/session";
 import { described, said } from "~/text/server_sentences";
+import { titles } from "./about";
 import { StateBadge } from "./badge";
 import { InstallDialog, OfficialDialog } from "./install";
 import type { Offered } from "./models";
@@ -32,7 +33,7 @@ function ModuleList() {
   const available = others.filter((module): module is Offered => "hash" in module);
   const problems = others.filter((module) => "problem" in module);
   return (
-    <Page title={t("title")} actions={isAdmin && <Button label={t("add")} icon="plus" onPress={() => setInstalling(true)} />}>
+    <Page title={titles("title")} actions={isAdmin && <Button label={t("add")} icon="plus" onPress={() => setInstalling(true)} />}>
       <Loaded of={installed}>
         {({ modules }) =>
           modules.length === 0 ? (

@@ -1,7 +1,6 @@
 import { messages } from "~/text/messages";
 
 export const t = messages("modules", {
-  title: "Modules",
   installed: "Installed",
   none: "No modules yet",
   none_text: "Modules add a journal, knowledge, and conversations that use both. You see what each may do before you install it.",

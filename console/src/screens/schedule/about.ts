@@ -1,4 +1,6 @@
 import type { About } from "~/screens";
-import { t } from "./texts";
+import { messages } from "~/text/messages";
 
-export const about: About = { name: "schedule", icon: "schedule", title: () => t("title"), order: 22, group: "agents", needs: "scheduler" };
+export const titles = messages("schedule", { title: "Scheduled agents" });
+
+export const about: About = { name: "schedule", icon: "schedule", title: () => titles("title"), order: 22, group: "agents", needs: "scheduler" };

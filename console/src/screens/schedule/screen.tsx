@@ -9,6 +9,7 @@ import { toast } from "~/state/toasts";
 import { moment } from "~/text/messages";
 import { agentName, moduleName } from "~/text/names";
 import { described, said } from "~/text/server_sentences";
+import { titles } from "./about";
 import type { Agent } from "./models";
 import { RunsDialog } from "./runs";
 import { t } from "./texts";
@@ -21,7 +22,7 @@ export default function Schedule() {
   );
   const [shown, setShown] = useState<Agent>();
   return (
-    <Page title={t("title")}>
+    <Page title={titles("title")}>
       <Loaded of={found}>
         {({ agents, problems }) => (
           <>

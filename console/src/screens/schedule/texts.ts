@@ -1,7 +1,6 @@
 import { messages } from "~/text/messages";
 
 export const t = messages("schedule", {
-  title: "Scheduled agents",
   empty: "No scheduled agents",
   empty_text: "Scheduled agents come with modules, such as the reflection of your journal. You can also write your own.",
   modules: "Look at the modules",

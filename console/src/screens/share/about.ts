@@ -1,4 +1,6 @@
 import type { About } from "~/screens";
-import { t } from "./texts";
+import { messages } from "~/text/messages";
 
-export const about: About = { name: "share", icon: "upload", title: () => t("title"), order: 90, group: null, needs: "" };
+export const titles = messages("share", { title: "Where to?" });
+
+export const about: About = { name: "share", icon: "upload", title: () => titles("title"), order: 90, group: null, needs: "" };

@@ -4,6 +4,7 @@ import { Empty, Notice, Page } from "~/components/layout";
 import type { ScreenProps } from "~/screens";
 import { letters, refresh } from "~/state/letters";
 import { PROBLEMS } from "~/state/shared";
+import { titles } from "./about";
 import { SharedLetter } from "./letter";
 import { t } from "./texts";
 
@@ -12,7 +13,7 @@ export default function Share({ query }: ScreenProps) {
   const found = letters.value.filter(({ kind }) => kind === "shared").reverse();
   const problem = PROBLEMS.find((each) => each === query.get("problem"));
   return (
-    <Page title={t("title")}>
+    <Page title={titles("title")}>
       {problem && (
         <Notice kind="warning">
           <p>{t(problem)}</p>

@@ -1,7 +1,6 @@
 import { messages } from "~/text/messages";
 
 export const t = messages("share", {
-  title: "Where to?",
   none: "Nothing waits here",
   none_text: "Share something from another app and choose Parachute. It is kept on this device first, and you say here where it goes.",
   kept: "Kept on this device until you choose.",

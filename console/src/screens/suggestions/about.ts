@@ -1,4 +1,6 @@
 import type { About } from "~/screens";
-import { t } from "./texts";
+import { messages } from "~/text/messages";
 
-export const about: About = { name: "suggestions", icon: "suggestions", title: () => t("title"), order: 7, group: "daily", needs: "suggestions" };
+export const titles = messages("suggestions", { title: "Suggestions" });
+
+export const about: About = { name: "suggestions", icon: "suggestions", title: () => titles("title"), order: 7, group: "daily", needs: "suggestions" };

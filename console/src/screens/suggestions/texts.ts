@@ -1,7 +1,6 @@
 import { messages } from "~/text/messages";
 
 export const t = messages("suggestions", {
-  title: "Suggestions",
   views: "Which suggestions",
   pending: "Waiting",
   decided: "Decided",

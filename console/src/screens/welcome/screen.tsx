@@ -4,6 +4,7 @@ import { Icon } from "~/components/icons";
 import { Loaded, Notice, Page } from "~/components/layout";
 import type { ScreenProps } from "~/screens";
 import { to } from "~/state/router";
+import { titles } from "./about";
 import { BackupStep } from "./backup";
 import { answered, isDone, type Known, type PartProps, STEPS, type StepName, type StepProps, useKnown } from "./models";
 import { ModelStep } from "./model";
@@ -37,7 +38,7 @@ export default function Welcome({ rest }: ScreenProps) {
   }
   const isRestore = name === "restore";
   return (
-    <Page key={name} title={t(isRestore ? "restore" : "title")} back={isRestore ? to("welcome") : undefined}>
+    <Page key={name} title={isRestore ? t("restore") : titles("title")} back={isRestore ? to("welcome") : undefined}>
       {isRestore ? <Restore /> : <Loaded of={found}>{(known) => <Start known={known} reload={found.reload} />}</Loaded>}
     </Page>
   );

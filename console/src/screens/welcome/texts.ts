@@ -1,7 +1,6 @@
 import { messages } from "~/text/messages";
 
 export const t = messages("welcome", {
-  title: "Welcome",
   text: "This computer is yours: your notes, your conversations, and the agents that help with them. Setting it up takes four short steps; you can skip each. The first one is here.",
   restore: "Restore from a backup",
   skip_all: "Skip setup",

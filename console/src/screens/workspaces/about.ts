@@ -1,4 +1,6 @@
 import type { About } from "~/screens";
-import { t } from "./texts";
+import { messages } from "~/text/messages";
 
-export const about: About = { name: "workspaces", icon: "workspaces", title: () => t("title"), order: 20, group: "agents", needs: "workspaces" };
+export const titles = messages("workspaces", { title: "Workspaces" });
+
+export const about: About = { name: "workspaces", icon: "workspaces", title: () => titles("title"), order: 20, group: "agents", needs: "workspaces" };

@@ -6,6 +6,7 @@ import { Badge, Empty, Loaded, Page, Row } from "~/components/layout";
 import { useResource } from "~/state/resource";
 import { to } from "~/state/router";
 import { may } from "~/state/session";
+import { titles } from "./about";
 import { Contexts } from "./contexts";
 import { Editor } from "./editor";
 import { NEW, type Workspace } from "./models";
@@ -22,7 +23,7 @@ export default function Workspaces() {
     await found.reload();
   };
   return (
-    <Page title={t("title")} actions={found.value?.workspaces.length ? create : undefined}>
+    <Page title={titles("title")} actions={found.value?.workspaces.length ? create : undefined}>
       <Loaded of={found}>
         {({ workspaces }) =>
           workspaces.length === 0 ? (

@@ -1,7 +1,6 @@
 import { messages } from "~/text/messages";
 
 export const t = messages("workspaces", {
-  title: "Workspaces",
   contexts: "Linked instructions",
   contexts_text: "Instructions for agents (AGENTS.md) can follow other folders. When something there changes, an update of them is suggested to you.",
   curator_off: "The curator is switched off.",
