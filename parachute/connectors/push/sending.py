@@ -38,7 +38,7 @@ class Sender:
         """Send a message that the service keeps for so long, in place of an earlier one of its topic. Error: Unavailable."""
         import httpcore2
 
-        from parachute.capabilities.mcp_servers.remote.network import pool
+        from parachute.sandbox.egress.client import pool
 
         authorization, content = await asyncio.to_thread(self._prepared, to, message)
         headers: dict[bytes | str, bytes | str] = {

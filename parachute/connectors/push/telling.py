@@ -128,7 +128,7 @@ class Telling:
 
     async def send(self, to: Subscription, content: Content, seconds: int) -> Outcome:
         """Send a notice and note how that went; a device that its push service does not know any more is forgotten."""
-        outlet = self._egress.outlet(_PLATFORM, None, self._consent.allowed(), kind="push", private=False)
+        outlet = self._egress.outlet(_PLATFORM, None, self._consent.allowed(), kind="push")
         try:
             outcome = await self._sender.send(to, msgspec.json.encode(content), content.topic, seconds, outlet)
         finally:

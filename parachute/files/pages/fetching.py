@@ -85,7 +85,7 @@ async def _ask(url: str, target: Target, egress: Egress, certificates: Certifica
         }
     )
     place = httpcore2.URL(scheme=asked.raw_scheme, host=asked.raw_host, port=asked.port, target=asked.raw_path)
-    outlet = egress.outlet(target.host, None, [_entry(target)], "page")
+    outlet = egress.outlet(target.host, None, [_entry(target)], kind="page")
     try:
         async with (
             pool(outlet, await certificates.context()) as connections,

@@ -106,13 +106,12 @@ class Egress:
         hosts: Iterable[str],
         *,
         kind: Literal["mcp_server", "page", "push"] = "mcp_server",
-        private: bool = True,
     ) -> Outlet:
-        """A way for the server itself, to an address that the owner approved and to these hosts, `private` ones at home too.
+        """A way for the server itself, to an address that the owner approved and to these hosts; only MCP servers may be at home.
 
         Error: InvalidInput.
         """
-        allowed = AllowedHosts.parse(hosts, private=private)
+        allowed = AllowedHosts.parse(hosts, private=kind == "mcp_server")
         decisions = Decisions(self._audit, kind, owner)
         return Outlet(owner, named, allowed, decisions, self._internet, self._limits.lookups)
 
