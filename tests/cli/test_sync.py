@@ -68,7 +68,13 @@ def test_a_laptop_with_its_computer(parachute: Terminal, server: Server) -> None
 def test_what_is_refused(parachute: Terminal, server: Server) -> None:
     folder = Path(parachute.environment["HOME"]) / "Laptop"
     folder.mkdir()
+    (folder.parent / ".config/notes").mkdir(parents=True)
     for arguments in (
+        (str(folder.parent / ".config/notes"), "--with", server.url),
+        (str(folder.parent), "--with", server.url),
+        (str(folder.parent.parent), "--with", server.url),
+        (str(server.vault / ".parachute"), "--with", server.url),
+        (str(server.vault / "Notes"), "--with", server.url),
         (str(folder),),
         (str(folder), "--with", "http://home.example"),
         (str(folder), "--with", "https://home.example/vault"),
