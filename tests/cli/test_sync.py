@@ -125,5 +125,5 @@ def test_a_laptop_that_is_killed_goes_on(parachute: Terminal, server: Server) ->
     assert len(list(server.vault.glob("*.md"))) >= 60
     for path in [*server.vault.glob("Notes/*"), *server.vault.glob("here*")]:
         assert (folder / path.relative_to(server.vault)).read_bytes() == path.read_bytes()
-    assert not [path for path in folder.rglob(".*")]
+    assert not list(folder.rglob(".*"))
     assert json.loads(parachute.ok("inbox", "--json", PARACHUTE_HOME=str(server.home.root)))["items"] == []
