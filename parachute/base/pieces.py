@@ -32,8 +32,8 @@ _RESERVE = 64 << 20
 
 _BLOCK = 1 << 20
 _KEY = re.compile(r"[0-9a-f]{16,64}")
-_HASH = re.compile(r"[0-9a-f]{64}")
-_NAME = re.compile(rf"{_KEY.pattern}-{_HASH.pattern}")
+HASH = re.compile(r"[0-9a-f]{64}")
+_NAME = re.compile(rf"{_KEY.pattern}-{HASH.pattern}")
 
 
 class Announced(Struct, frozen=True):
@@ -48,7 +48,7 @@ class Announced(Struct, frozen=True):
         """Check what a request says; error: InvalidInput."""
         if not _KEY.fullmatch(key):
             raise InvalidInput("key: 16 to 64 digits and letters from a to f are expected.", key="invalid_key")
-        if not _HASH.fullmatch(sha256):
+        if not HASH.fullmatch(sha256):
             raise InvalidInput("sha256: the 64 digits of the SHA-256 of the whole are expected.", key="invalid_hash")
         if size < 1:
             raise InvalidInput("size: there is nothing to send.", key="file_empty")

@@ -78,8 +78,10 @@ def write(project: Folder, changes: Sequence[Change]) -> Outcome:
 
 def remove_unfinished(project: Folder, paths: Sequence[str]) -> None:
     """Remove what was being written at these paths when the server died."""
-    for parent in {path.rpartition("/")[0] for path in paths}:
-        begins = {f".{path.rpartition('/')[2][:60]}." for path in paths if path.rpartition("/")[0] == parent}
+    by_parent: dict[str, set[str]] = {}
+    for parent, _, name in (path.rpartition("/") for path in paths):
+        by_parent.setdefault(parent, set()).add(f".{name[:60]}.")
+    for parent, begins in by_parent.items():
         with suppress(OSError), project.folder(parent) as folder:
             for name in [entry.name for entry in folder.entries()]:
                 if UNFINISHED.fullmatch(name) and name[:-12] in begins:

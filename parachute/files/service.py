@@ -154,7 +154,7 @@ class VaultFiles:
         """Take back the last change, or one by its number (an undo, too); what has changed since is in `conflicts` and stays."""
         try:
             number, paths = await self._changes.to_undo(CHANGES, number)
-            planning.check_told(paths, caller, await self._imported())
+            planning.check_told(paths, caller, await self.imported())
             undone = await self._changes.undo(CHANGES, number)
         except NotFound as error:
             raise NotFound(
@@ -166,12 +166,17 @@ class VaultFiles:
         return UndoneChange.showing(undone)
 
     async def _make(self, word: str, what: str, plan: planning.Plan, caller: Caller) -> int | None:
-        number = await self._changes.make(CHANGES, self._root, planning.allowed(plan, caller, await self._imported()))
+        number = await self._changes.make(CHANGES, self._root, planning.allowed(plan, caller, await self.imported()))
         if number is not None:
             self._record(word, what, caller)
         return number
 
-    async def _imported(self) -> frozenset[str]:
+    async def check_told(self, path: str, caller: Caller) -> None:
+        """Refuse what `planning.check_told` refuses, before a version for a path is kept."""
+        planning.check_told([path], caller, await self.imported())
+
+    async def imported(self) -> frozenset[str]:
+        """Paths, as `folded`, that agents are told whatever they are called."""
         return await self._changes.instructions.told_below(self._root)
 
     def _record(self, word: str, what: str, caller: Caller) -> None:

@@ -68,7 +68,13 @@ def test_a_laptop_with_its_computer(parachute: Terminal, server: Server) -> None
 def test_what_is_refused(parachute: Terminal, server: Server) -> None:
     folder = Path(parachute.environment["HOME"]) / "Laptop"
     folder.mkdir()
+    (folder.parent / ".config/notes").mkdir(parents=True)
     for arguments in (
+        (str(folder.parent / ".config/notes"), "--with", server.url),
+        (str(folder.parent), "--with", server.url),
+        (str(folder.parent.parent), "--with", server.url),
+        (str(server.vault / ".parachute"), "--with", server.url),
+        (str(server.vault / "Notes"), "--with", server.url),
         (str(folder),),
         (str(folder), "--with", "http://home.example"),
         (str(folder), "--with", "https://home.example/vault"),
@@ -94,3 +100,30 @@ def test_it_follows_changes_on_both_sides(parachute: Terminal, server: Server) -
         assert "synchronised already" in parachute.fails(*command)
         following.send_signal(signal.SIGINT)
         following.wait(30)
+
+
+@pytest.mark.long
+def test_a_laptop_that_is_killed_goes_on(parachute: Terminal, server: Server) -> None:
+    key = key_file(parachute, server)
+    folder = Path(parachute.environment["HOME"]) / "Laptop"
+    folder.mkdir()
+    for number in range(60):
+        (server.vault / f"Notes/there {number}.bin").write_bytes(bytes([number]) * 200_000)
+        (folder / f"here {number}.md").write_text(f"{number}\n")
+    command = ("sync", str(folder), "--with", server.url, "--key-file", str(key))
+
+    def count() -> int:
+        return len([*folder.glob("Notes/there*"), *server.vault.glob("here*")])
+
+    for more in (1, 3, 20, 40):
+        wanted = count() + more
+        with parachute.background(*command) as following:
+            wait_until(lambda: count() >= wanted, "some files")  # noqa: B023
+            following.kill()
+            following.wait(30)
+    parachute.ok("sync", str(folder), "--once")
+    assert len(list(server.vault.glob("*.md"))) >= 60
+    for path in [*server.vault.glob("Notes/*"), *server.vault.glob("here*")]:
+        assert (folder / path.relative_to(server.vault)).read_bytes() == path.read_bytes()
+    assert not list(folder.rglob(".*"))
+    assert json.loads(parachute.ok("inbox", "--json", PARACHUTE_HOME=str(server.home.root)))["items"] == []

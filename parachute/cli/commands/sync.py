@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import sqlite3
 import sys
 import time
 from collections.abc import Callable
@@ -21,7 +22,8 @@ from parachute.cli.output import clean, counted, print_json, print_note
 from parachute.cli.remote_vault import RemoteVault
 from parachute.config.settings.home import Home
 from parachute.files.device.planning import Step
-from parachute.files.device.service import Device, Report
+from parachute.files.device.service import Device, Question, Report
+from parachute.security.permissions.vault_files import is_hidden
 
 _LIMIT = 64 * 1024
 _SHOWN = 20
@@ -85,6 +87,12 @@ def sync(
                     _follow(device, folder, yes=yes, as_json=as_json)
             finally:
                 device.close()
+    except sqlite3.Error as error:
+        raise ParachuteError(
+            f"What is remembered of {folder} cannot be read or written: {error}.",
+            f"See whether the disk of {state} is full.",
+            key="memory_unusable",
+        ) from error
     except Taken as error:
         raise Conflict(
             f"{folder} is being synchronised already (process {error.process}).", key="already_running"
@@ -101,9 +109,12 @@ def _folder(directory: Path) -> Path:
         raise InvalidInput(f"There is no folder {directory}.", "Make it first.", key="no_such_folder") from error
     if not folder.is_dir():
         raise InvalidInput(f"{directory} is no folder.", key="no_such_folder")
-    if (folder / ".parachute").exists() or folder == Path.home().resolve() or folder == Path(folder.anchor):
+    homes = {Path.home().resolve(), Home.named().root.resolve()}
+    is_ours = any((above / ".parachute").exists() for above in (folder, *folder.parents) if above not in homes)
+    is_ours |= folder.is_relative_to(Home.named().root.resolve()) or any(map(is_hidden, folder.parts))
+    if is_ours or any(home.is_relative_to(folder) for home in homes):
         raise InvalidInput(
-            f"{directory} is a vault itself, or the home of a user.",
+            f"{directory} is in a vault or in a hidden folder, or holds the home of a user.",
             "Choose a folder that holds nothing else.",
             key="unsuitable_folder",
         )
@@ -160,7 +171,7 @@ def _key(state: Path, given: Path | None) -> str:
 
 
 def _once(device: Device, *, yes: bool, as_json: bool) -> None:
-    report = device.run(may_delete=_may_delete(yes=yes, as_json=as_json))
+    report = device.run(**_questions(yes=yes, as_json=as_json))
     _print(report, as_json=as_json, always=True)
     if report.withheld:
         raise typer.Exit(NOT_ANSWERED)
@@ -180,7 +191,7 @@ def _follow(device: Device, folder: Path, *, yes: bool, as_json: bool) -> None:
     is_first = True
     while True:
         try:
-            report = device.run(may_delete=_may_delete(yes=yes, as_json=as_json))
+            report = device.run(**_questions(yes=yes, as_json=as_json))
             if is_away:
                 print_note("The computer answers again.")
             is_away, wait = False, 0.0
@@ -203,13 +214,19 @@ def _passes(error: ParachuteError) -> bool:
     return isinstance(error, Unavailable) or (isinstance(error, Refused) and error.status >= 500)
 
 
-def _may_delete(*, yes: bool, as_json: bool) -> Callable[[int, int], bool]:
-    def may(count: int, of: int) -> bool:
-        if yes or as_json or not can_ask():
-            return yes
-        return agrees(f"{counted(count, 'file')} of {of:,} would be deleted. Delete them?")
+def _questions(*, yes: bool, as_json: bool) -> dict[str, Question]:
+    def asking(question: str) -> Question:
+        def may(count: int, of: int) -> bool:
+            if yes or as_json or not can_ask():
+                return yes
+            return agrees(question.format(files=counted(count, "file"), of=of))
 
-    return may
+        return may
+
+    return {
+        "may_delete": asking("{files} of {of:,} would be deleted. Delete them?"),
+        "may_join": asking("This vault has {files} of {of:,} as they were here: it is another one. Join both?"),
+    }
 
 
 def _progress(as_json: bool) -> Callable[[str, int, int], None]:

@@ -11,7 +11,7 @@ from msgspec import Struct
 from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import Conflict, InvalidInput
 from parachute.base.folders import Folder
-from parachute.base.steering.judging import is_told_in_vault
+from parachute.base.steering.judging import folded, is_told_in_vault
 from parachute.changes.blobs import Staged
 from parachute.changes.differences import difference
 from parachute.config.vault.service import Vault
@@ -68,17 +68,19 @@ class ConflictsSource(Source):
         self._copies: list[Copy] | None = None
         self._looked_at = 0.0
         self._known: dict[str, Found] = {}
-        self._items: dict[tuple[str, str, str], Item] = {}
+        self._items: dict[tuple[str, str, str, bool], Item] = {}
         watcher.listen(self._changed, is_needed=False)
 
     async def items(self) -> Sequence[Item]:
         """Return what waits, the oldest first."""
         waiting = await asyncio.to_thread(self._waiting)
-        items: dict[tuple[str, str, str], Item] = {}
+        imported = await self._files.imported() if waiting else frozenset[str]()
+        items: dict[tuple[str, str, str, bool], Item] = {}
         for each in waiting[:_SHOWN]:
-            key = (each.copy or each.path, each.this.hash if each.this else "", each.that.hash)
+            is_told = is_told_in_vault(each.path) or folded(each.path) in imported
+            key = (each.copy or each.path, each.this.hash if each.this else "", each.that.hash, is_told)
             known = self._items.get(key)
-            items[key] = known if known is not None else await asyncio.to_thread(self._item, each)
+            items[key] = known if known is not None else await asyncio.to_thread(self._item, each, is_told)
         self._items = items
         return list(items.values())
 
@@ -205,7 +207,7 @@ class ConflictsSource(Source):
         base = self._store.base(each.kept, LARGEST) if each.kept else None
         return merge(base, this, that, both=True).text.encode()
 
-    def _item(self, each: _Open) -> Item:
+    def _item(self, each: _Open, is_told: bool) -> Item:
         this, that = self._texts(each)
         is_text = this is not None and that is not None
         diff, is_cut = (
@@ -232,7 +234,7 @@ class ConflictsSource(Source):
             },
             answers=(MERGE, THIS, THAT, BOTH) if is_text else (THIS, THAT, BOTH),
             rights=(("vault", "write"),),
-            is_owners=is_told_in_vault(each.path),
+            is_owners=is_told,
         )
 
 

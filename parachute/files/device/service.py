@@ -7,10 +7,11 @@ from typing import BinaryIO
 
 from msgspec import Struct, field
 
-from parachute.base.errors import InvalidInput, NotFound, ParachuteError, Unavailable
+from parachute.base.errors import Conflict, InvalidInput, NotFound, ParachuteError, Unavailable
 from parachute.base.files import private_folder
 from parachute.base.folders import Folder
-from parachute.base.pieces import hash_of
+from parachute.base.pieces import HASH, hash_of
+from parachute.changes.writing import remove_unfinished
 from parachute.files.device.names import distinguishes_cases, refused
 from parachute.files.device.planning import Step, planned
 from parachute.files.device.remote import Remote
@@ -24,6 +25,12 @@ _FEW = 3
 """So many deletions need no yes, however few files there are."""
 
 _SMALL = 1024 * 1024
+
+Question = Callable[[int, int], bool]
+
+
+def _no(count: int, of: int) -> bool:
+    return False
 
 
 class Report(Struct):
@@ -56,20 +63,25 @@ class Device:
     ) -> None:
         self._folder = folder
         self._incoming = private_folder(state / "incoming", below=state)
-        self._state = DeviceState(state / "state.db")
+        # Another folder at this path is no deletion of what was in the one before, and an older copy of it no change.
+        self._state = DeviceState(state / "state.db", f"{folder.stat().st_ino:x}")
         self._remote = remote
         self._total = 0
+        self._same_vault = (0, 0)
         self._progress = progress or (lambda word, done, of: None)
 
     def close(self) -> None:
         """Close what it remembers."""
         self._state.close()
 
-    def run(self, *, may_delete: Callable[[int, int], bool] = lambda count, of: False) -> Report:
-        """Do it until nothing is left to do; `may_delete` is asked about many deletions: how many of how many files."""
+    def run(self, *, may_delete: Question = _no, may_join: Question = _no) -> Report:
+        """Do it until nothing is left to do; each question is asked with how many of how many files.
+
+        `may_delete` is about many deletions, `may_join` about a vault with few of the files that it had; error: Conflict where it is not.
+        """
         report = Report()
         for _ in range(_ROUNDS):
-            if not self.round(report, may_delete):
+            if not self.round(report, may_delete, may_join):
                 break
         return report
 
@@ -78,10 +90,12 @@ class Device:
         self._read_list()
         with Folder.open(self._folder) as root:
             known = self._state.files()
-            found = scan(root, {path: each.local for path, each in known.items()})
+            found = scan(root, {path: each.local for path, each in known.items()}, elapsed=lambda: 0.0)
             changed = [(path, each) for path, each in found.files.items() if self._is_news(known.get(path), each)]
             self._state.seen(changed)
             self._total = len(known)
+            before = [each for each in known.values() if each.is_stale and each.base is not None]
+            self._same_vault = sum(each.remote in (each.base, *each.past) for each in before), len(before)
             distinguishes = distinguishes_cases(root)
         left = refused(
             (path for path in known.keys() | found.files.keys() if path in found.files or known[path].remote),
@@ -91,9 +105,17 @@ class Device:
         left |= {path: found.unread.get(path, "it cannot be read") for path in known if not found.knows(path)}
         return planned(known, found.files, left), {**found.unread, **left}
 
-    def round(self, report: Report, may_delete: Callable[[int, int], bool]) -> bool:
+    def round(self, report: Report, may_delete: Question, may_join: Question) -> bool:
         """Take every step once; return whether there may be more to do."""
         steps, report.left = self.plan()
+        same, of = self._same_vault
+        if of > _FEW and 2 * same < of and not may_join(same, of):
+            raise Conflict(
+                f"This is another vault than before: it has {same:,} of {of:,} files as this device knows them.",
+                "For another computer take another folder. If it is the right one and has lost them, `--yes` joins both.",
+                key="other_vault",
+            )
+        self._clean(steps)
         deletions = [step for step in steps if step.word.startswith("delete")]
         report.withheld = 0
         if len(deletions) > _FEW and 2 * len(deletions) > self._total and not may_delete(len(deletions), self._total):
@@ -113,6 +135,15 @@ class Device:
                 except (ParachuteError, OSError) as error:
                     report.left[step.path] = str(error)
         return is_left
+
+    def _clean(self, steps: list[Step]) -> None:
+        """Remove what was on its way when the device died, and is not wanted any more or begun anew."""
+        wanted = {step.remote for step in steps}
+        for part in self._incoming.iterdir():
+            if part.name not in wanted:
+                part.unlink()
+        with Folder.open(self._folder) as root:
+            remove_unfinished(root, [step.path for step in steps if step.word in ("download", "merge")])
 
     def _read_list(self) -> None:
         while True:
@@ -135,6 +166,7 @@ class Device:
             self._state.agreed(path, None, None)
             report.deleted_here.append(path)
         elif step.word == "delete_there":
+            self._check(root, step)
             done = self._remote.remove(path, step.base)
             if done.outcome == "changed":
                 self._state.remote_is(path, done.hash)
@@ -190,6 +222,8 @@ class Device:
 
     def _download(self, root: Folder, step: Step, digest: str) -> None:
         """Put a version of the computer in the place of the one here, when all of it has arrived and this one is still as planned."""
+        if not HASH.fullmatch(digest):
+            raise InvalidInput("The computer sent something else than the hash of this file.", key="invalid_hash")
         file = self._incoming / digest
         self._receive(step.path, file, digest)
         name = PurePosixPath(step.path)
@@ -201,8 +235,11 @@ class Device:
                     new.write(piece)
             new.sync()
             self._check(root, step)
-            if not new.commit(None if step.local is None else "anything"):
+            # Not synced: that takes long enough for an editor to write it.
+            if not new.commit(None if step.local is None else "anything", synced=False):
                 raise _Meanwhile
+        with root.folder(str(name.parent)) as folder:
+            folder.sync()
         file.unlink(missing_ok=True)
         self._agree(root, step.path, digest)
 

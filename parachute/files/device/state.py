@@ -19,6 +19,7 @@ CREATE TABLE IF NOT EXISTS files (
     remote TEXT, remote_size INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE TABLE IF NOT EXISTS reading (cursor TEXT NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS place (name TEXT NOT NULL) STRICT;
 """
 _PAST = 50
 """Earlier versions of a file by which this device knows its own past again."""
@@ -42,11 +43,28 @@ class Known(Struct, frozen=True):
 class DeviceState:
     """One SQLite file, of which every change is on the disk when a method returns."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, place: str) -> None:
+        """Open it; what belongs to another place than this one, such as a folder that was restored or copied, or is broken, is forgotten."""
+        try:
+            self._open(file, place)
+        except sqlite3.DatabaseError as error:
+            if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+                raise
+            self.close()
+            for each in file.parent.glob(f"{file.name}*"):
+                each.unlink()
+            self._open(file, place)
+
+    def _open(self, file: Path, place: str) -> None:
         self._database = sqlite3.connect(file, isolation_level=None, timeout=5)
         self._database.execute("PRAGMA journal_mode=WAL")
         self._database.execute("PRAGMA synchronous=FULL")
         self._database.executescript(_SCHEMA)
+        with self._transaction():
+            if self._database.execute("SELECT name FROM place").fetchone() not in (None, (place,)):
+                for table in ("files", "reading", "place"):
+                    self._database.execute(f"DELETE FROM {table}")  # noqa: S608
+            self._database.execute("INSERT INTO place SELECT ? WHERE NOT EXISTS (SELECT * FROM place)", (place,))
 
     def close(self) -> None:
         """Close the file."""

@@ -1,5 +1,6 @@
 """The list of what the vault has, in the order of changes, and the epoch that it belongs to; it can be made again at any time."""
 
+import re
 import secrets
 import sqlite3
 from collections.abc import Iterator
@@ -85,21 +86,23 @@ class SyncIndex:
                 database.execute("UPDATE epoch SET gone = ?", oldest)
             database.execute("COMMIT")
 
-    def page(self, cursor: str | None, limit: int) -> tuple[str, int, bool, bool, list[SyncedFile]]:
-        """The epoch, the number of the last file, whether it begins anew, whether there are more, and the files."""
+    def page(self, cursor: str | None, limit: int) -> tuple[str, str, bool, bool, list[SyncedFile]]:
+        """The epoch, the cursor behind the last file, whether it begins anew, whether there are more, and the files."""
         with self._connected() as database:
             epoch, last, gone = database.execute("SELECT name, last, gone FROM epoch").fetchone()
-            after = _number(cursor, epoch)
-            is_anew = after is None or not gone <= after <= last
-            begin = 0 if is_anew or after is None else after
-            condition = "number > ? AND hash IS NOT NULL" if is_anew else "number > ?"
+            begin, since = _numbers(cursor, epoch)
+            is_anew = not gone <= since <= last
+            begin, since = (0, last) if is_anew else (begin, since)
             rows = database.execute(
-                f"SELECT path, hash, size, number FROM files WHERE {condition} ORDER BY number LIMIT ?",  # noqa: S608
-                (begin, limit + 1),
+                "SELECT path, hash, size, number FROM files WHERE number > ? AND (hash IS NOT NULL OR number > ?)"
+                " ORDER BY number LIMIT ?",
+                (begin, since, limit + 1),
             ).fetchall()
         has_more = len(rows) > limit
         number = rows[limit - 1][3] if has_more else last
-        return epoch, number, is_anew, has_more, [SyncedFile(*row[:3]) for row in rows[:limit]]
+        # A list of everything begins before what is gone: what counts is when it was begun.
+        behind = f"{epoch}.{number}.{since}" if has_more and number < since else f"{epoch}.{number}"
+        return epoch, behind, is_anew, has_more, [SyncedFile(*row[:3]) for row in rows[:limit]]
 
     @contextmanager
     def _connected(self) -> Iterator[sqlite3.Connection]:
@@ -109,6 +112,7 @@ class SyncIndex:
             yield database
 
 
-def _number(cursor: str | None, epoch: str) -> int | None:
-    name, _, number = (cursor or "").partition(".")
-    return int(number) if name == epoch and number.isascii() and number.isdigit() and len(number) < 19 else None
+def _numbers(cursor: str | None, epoch: str) -> tuple[int, int]:
+    """The number that a cursor has read up to, and the last one there was when it began to; a negative one for what is no cursor."""
+    found = re.fullmatch(rf"{epoch}\.(\d{{1,18}})(?:\.(\d{{1,18}}))?", cursor or "", re.ASCII)
+    return (int(found[1]), int(found[2] or found[1])) if found else (0, -1)

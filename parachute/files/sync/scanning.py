@@ -1,6 +1,7 @@
 """Files of a folder with their hashes, made again for those alone that have changed."""
 
 import os
+import re
 import stat
 import time
 from collections.abc import Callable, Mapping
@@ -21,6 +22,7 @@ MOST = 200_000
 _DEEPEST = 64
 _LONGEST = 1000
 _SECONDS = 15.0
+_PLACEHOLDER = re.compile(r"\.(.+)\.icloud")
 
 
 class Found(Struct, frozen=True):
@@ -54,6 +56,11 @@ def scan(root: Folder, known: Mapping[str, Found], elapsed: Callable[[], float] 
     )
     for place, _, entries in walked:
         prefix = f"{place}/" if place else ""
+        result.unread |= {
+            f"{prefix}{placeholder[1]}": "iCloud keeps it elsewhere; download it there"
+            for entry in entries
+            if (placeholder := _PLACEHOLDER.fullmatch(entry.name))
+        }
         entries[:] = [entry for entry in entries if may_list(entry.name, hidden=False)]
         for entry in entries:
             path = f"{prefix}{entry.name}"
@@ -65,6 +72,9 @@ def scan(root: Folder, known: Mapping[str, Found], elapsed: Callable[[], float] 
                 result.unread[path] = _reason(error)
                 continue
             if not stat.S_ISREG(status.st_mode):
+                # What it stands for was not deleted: a folder that was moved to another disk, with a link in its place.
+                if not stat.S_ISDIR(status.st_mode) and any(f"{each}/".startswith(f"{path}/") for each in known):
+                    result.unread[path] = "it is a link, or no regular file"
                 continue
             if CONTROL.search(path) or len(os.fsencode(path)) > _LONGEST:
                 result.unread[path] = "its name cannot be used on every device"

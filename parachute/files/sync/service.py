@@ -64,8 +64,8 @@ class VaultSync:
             if not found[3]:
                 is_cut = await self._look(index)
                 found = await asyncio.to_thread(index.page, cursor, limit)
-        epoch, number, is_anew, has_more, files = found
-        return SyncPage(epoch, f"{epoch}.{number}", is_anew, has_more or is_cut, files)
+        epoch, behind, is_anew, has_more, files = found
+        return SyncPage(epoch, behind, is_anew, has_more or is_cut, files)
 
     async def upload(
         self,
@@ -204,6 +204,7 @@ class VaultSync:
         return await asyncio.to_thread(work)
 
     async def _keep(self, path: str, content: Staged, base: str | None, caller: Caller) -> str:
+        await self._files.check_told(path, caller)
         name = await asyncio.to_thread(self._conflicts.add, path, content, base, caller.name)
         self._waits()
         return name

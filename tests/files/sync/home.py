@@ -109,6 +109,7 @@ class Home:
         settings = ChangesSettings(keep_megabytes=64)
         changes = Changes(settings, self.root / "changes", self._database, lambda: None, self.clock)
         await changes.start()
+        self.instructions = changes.instructions
         self.files = VaultFiles(vault, settings, changes, changes.lineage.moved, Audit(self.root / "audit"))
         await self.files.start()
         self.conflicts = ConflictStore(vault, self.clock)
