@@ -1,6 +1,7 @@
 """Routes of notices to devices: a browser asks for them, and sees which others are told."""
 
 from typing import Annotated
+from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict, Field
@@ -68,7 +69,9 @@ async def subscribe(request: Request, body: SubscriptionBody, push: PushDependen
         raise Conflict("Only a browser that is signed in can be told.", "Sign in here first.", key="no_browser")
     before = [each.subscription.language for each in await push.devices() if each.device.id == caller.key]
     language: Language = body.language or (before[0] if before else "en")
-    subscription = Subscription(caller.key, body.endpoint, body.key, body.secret, language)
+    # Browsers have push services over TLS alone, and on this computer itself.
+    address = f"https://{urlsplit(request.scope['state']['origin']).netloc}"
+    subscription = Subscription(caller.key, body.endpoint, body.key, body.secret, language, address=address)
     await push.subscribe(subscription, f"{caller.kind} {caller.name}", is_owner=await is_owner(request))
     return next(_shown(push, each, caller) for each in await push.devices() if each.device.id == caller.key)
 

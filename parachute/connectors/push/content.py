@@ -1,6 +1,6 @@
 """The text of a notice: as much as the owner chose, and answers only below all that they are about."""
 
-import hashlib
+import hmac
 import json
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -42,10 +42,12 @@ class Content(Struct, frozen=True):
     hash: str | None = None
     actions: tuple[Mapping[str, Any], ...] = ()
 
-    @property
-    def topic(self) -> str:
-        """The name under which a push service replaces it (RFC 8030): at most 32 characters, and it tells nothing."""
-        return encoded(hashlib.sha256(self.tag.encode()).digest()[:24])
+    def topic(self, secret: str) -> str:
+        """The name under which a push service replaces it (RFC 8030), in at most 32 characters.
+
+        By the secret of the device it tells nothing: neither which notices of others are the same, nor which tag was guessed.
+        """
+        return encoded(hmac.digest(secret.encode(), self.tag.encode(), "sha256")[:24])
 
 
 def of_item(item: Item, says: Says, language: Language) -> Content:

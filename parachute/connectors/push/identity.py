@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from parachute.base.clock import Clock
-from parachute.base.errors import Unavailable
+from parachute.base.errors import ParachuteError, Unavailable
 from parachute.base.files import atomic_write, locked
 from parachute.base.private_files import read_private
 from parachute.connectors.push.models import encoded
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 FILE = "push.pem"
 _LIMIT = 4096
 _HOURS = 12
-_CONTACT = "https://parachute.computer"
-"""Contact for push services in case of trouble: the makers of this program, since the owner's address is nobody's business."""
 
 
 class Identity:
@@ -33,16 +31,17 @@ class Identity:
         """The public key, as browsers want it; error: Unavailable."""
         return self._keys()[1]
 
-    def authorization(self, origin: str) -> str:
-        """The header that proves to a push service who sends; error: Unavailable."""
+    def authorization(self, origin: str, contact: str) -> str:
+        """The header that proves to a push service who sends, with an address to reach them at; error: Unavailable."""
         import jwt  # a megabyte, and for those who are told alone
 
         private, public = self._keys()
-        claims = {"aud": origin, "exp": self._clock.now() + timedelta(hours=_HOURS), "sub": _CONTACT}
+        claims = {"aud": origin, "exp": self._clock.now() + timedelta(hours=_HOURS), "sub": contact}
         return f"vapid t={jwt.encode(claims, private, 'ES256')}, k={public}"
 
     def _keys(self) -> "tuple[EllipticCurvePrivateKey, str]":
         if self._known is None:
+            from cryptography.exceptions import UnsupportedAlgorithm
             from cryptography.hazmat.primitives import serialization
             from cryptography.hazmat.primitives.asymmetric import ec
 
@@ -53,7 +52,7 @@ class Identity:
                     private = ec.generate_private_key(ec.SECP256R1())
                     form = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8)
                     atomic_write(self._path, private.private_bytes(*form, serialization.NoEncryption()), 0o600)
-                except ValueError as error:
+                except (ValueError, TypeError, UnsupportedAlgorithm, OSError, ParachuteError) as error:
                     raise self._broken() from error
             if not isinstance(private, ec.EllipticCurvePrivateKey) or not isinstance(private.curve, ec.SECP256R1):
                 raise self._broken()
@@ -63,7 +62,7 @@ class Identity:
 
     def _broken(self) -> Unavailable:
         return Unavailable(
-            f"{self._path} holds no key for notices.",
+            f"{FILE} holds no key for notices.",
             "Delete the file, and switch notices on again on each device.",
             key="push_key_unreadable",
         )

@@ -26,7 +26,8 @@ _POINT, _SECRET = 65, 16
 class Subscription(Struct, frozen=True):
     """Address and keys of a browser that wants to be told: an `endpoint`, its `key` (p256dh) and `secret` (auth), both in base64url.
 
-    `device` is the id of its sign-in, `said_at` when it was told last, `problem` why that failed the last time.
+    `device` is the id of its sign-in, `said_at` when it was told last, `problem` why that failed the last time. `address` is
+    where it calls this computer, which push services are told as its own (RFC 8292).
     """
 
     device: str
@@ -37,6 +38,7 @@ class Subscription(Struct, frozen=True):
     since: str = field(default_factory=now)
     said_at: str | None = None
     problem: str | None = None
+    address: str = "https://localhost"
 
     @property
     def target(self) -> Target:

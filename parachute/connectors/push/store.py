@@ -30,7 +30,7 @@ class Subscriptions:
             return []
         except (OSError, ValueError) as error:
             raise Unavailable(
-                f"{self._path} cannot be read, so that no device is told anything.",
+                f"{FILE} cannot be read, so that no device is told anything.",
                 "Delete the file, and switch notices on again on each device.",
                 key="push_unreadable",
             ) from error

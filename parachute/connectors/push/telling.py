@@ -33,6 +33,9 @@ KEPT_SECONDS = 24 * 3600
 
 _LOOK_SECONDS = 60.0
 _PAUSE, _LONGEST_PAUSE = 60, 3600
+_MOST_AT_ONCE = 5
+"""Notices at once; of more things than that one notice says that they wait."""
+
 _PLATFORM = "push"
 
 
@@ -130,7 +133,9 @@ class Telling:
         """Send a notice and note how that went; a device that its push service does not know any more is forgotten."""
         outlet = self._egress.outlet(_PLATFORM, None, self._consent.allowed(), kind="push")
         try:
-            outcome = await self._sender.send(to, msgspec.json.encode(content), content.topic, seconds, outlet)
+            contact = (await asyncio.to_thread(load, self._home)).push.contact
+            message, topic = msgspec.json.encode(content), content.topic(to.secret)
+            outcome = await self._sender.send(to, message, topic, seconds, outlet, contact)
         finally:
             outlet.close()
         if outcome.kind == "gone":
@@ -174,7 +179,10 @@ class Telling:
         if configuration.notices.hold_at(self._clock):
             return _LOOK_SECONDS
         says = (await asyncio.to_thread(load, self._home)).push.says
-        await asyncio.gather(*(self._tell_device(each, items, says) for each in devices))
+        told = await asyncio.gather(*(self._tell_device(each, items, says) for each in devices), return_exceptions=True)
+        for error in told:
+            if error is not None:
+                log.error("A device could not be told what is new.", exc_info=error)
         return self._pause()
 
     def _is_due(self, told: Told, items: Sequence[Item]) -> bool:
@@ -192,14 +200,12 @@ class Telling:
 
     async def _tell_device(self, told: Told, items: Sequence[Item], says: Says) -> None:
         to = told.subscription
-        for item in items:
-            left = round(self._seen[item.id] + KEPT_SECONDS - self._clock.elapsed())
-            if (to.device, item.hash) in self._done:
-                continue
-            if left <= 0 or not told.may_answer(item) or await self._told.has(_PLATFORM, to.device, item):
-                self._done.add((to.device, item.hash))
-                continue
-            outcome = await self.send(to, of_item(item, says, to.language), left)
+        new = [each for each in items if await self._is_new(told, each)]
+        for group in [new] if len(new) > _MOST_AT_ONCE else [[each] for each in new]:
+            if not self._browsers.holds(to.device):
+                return  # it was signed out while others of these went out
+            content = of_item(group[0], says if len(group) == 1 else "waits", to.language)
+            outcome = await self.send(to, content, max(map(self._left, group)))
             if outcome.kind == "later":
                 failures = self._pauses[to.device].failures + 1 if to.device in self._pauses else 0
                 pause = max(outcome.seconds, min(_PAUSE * 2**failures, _LONGEST_PAUSE))
@@ -208,7 +214,20 @@ class Telling:
             self._pauses.pop(to.device, None)
             if outcome.kind == "gone":
                 return
-            await self._note(to, item)
+            for item in group:
+                await self._note(to, item)
+
+    def _left(self, item: Item) -> int:
+        return round(self._seen[item.id] + KEPT_SECONDS - self._clock.elapsed())
+
+    async def _is_new(self, told: Told, item: Item) -> bool:
+        device = told.device.id
+        if (device, item.hash) in self._done:
+            return False
+        if self._left(item) > 0 and told.may_answer(item) and not await self._told.has(_PLATFORM, device, item):
+            return True
+        self._done.add((device, item.hash))
+        return False
 
     async def _note(self, to: Subscription, item: Item) -> None:
         """Note that a device was told of an item as it is now."""

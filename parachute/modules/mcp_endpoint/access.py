@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from parachute.base.errors import ParachuteError
+from parachute.base.errors import NotAllowed, ParachuteError
 from parachute.modules.mcp_endpoint.policy import Passed, Policy, WorkspaceOf
 from parachute.modules.mcp_endpoint.receipts import Receipts
 from parachute.modules.mcp_endpoint.shapes import SUGGESTED
@@ -117,7 +117,10 @@ class ByGrant:
             # A sentence could name what is kept back.
             raise ParachuteError("The tool could not do this.", key=error.key, status=error.status) from error
         # As the grant is now: it may have been narrowed meanwhile.
-        return await self._policy.passed(tool, arguments, text)
+        policy = self._policy
+        if not policy.allows(tool):
+            raise NotAllowed("This program may not use this tool any more.", key="tool_not_granted")
+        return await policy.passed(tool, arguments, text)
 
     def may_leave(self, size: int) -> bool:
         """Return whether an answer of this size may leave now, and count it; error: GrantEnded."""

@@ -15,6 +15,9 @@ _CODE_SECONDS = 60
 _REMEMBERED_SECONDS = 3600
 _MOST = 50
 _CODE_BYTES = 32
+_COPIED = ""
+"""Stands for the grant of a code that was shown again before there was one."""
+
 _Kept = TypeVar("_Kept")
 
 
@@ -71,17 +74,23 @@ class Codes:
         self._taken[name] = (found, None)
         return found if found.expires >= self._clock.elapsed() else None
 
-    def made(self, code: Code, grant: str) -> None:
-        """Note which grant came of a code that was taken."""
-        for name, (taken, _) in self._taken.items():
+    def made(self, code: Code, grant: str) -> bool:
+        """Note which grant came of a code that was taken, and return whether nobody has shown that code again."""
+        for name, (taken, before) in self._taken.items():
             if taken is code:
                 self._taken[name] = (taken, grant)
-                return
+                return before != _COPIED
+        return True
 
     def grant_of_taken(self, code: str, client: str) -> str | None:
         """The grant that came of a code of this client which was used before: somebody has a copy of it."""
-        taken, grant = self._taken.get(hashed(code), (None, None))
-        return grant if taken is not None and taken.asked.client.id == client else None
+        name = hashed(code)
+        taken, grant = self._taken.get(name, (None, None))
+        if taken is None or taken.asked.client.id != client:
+            return None
+        if grant is None:
+            self._taken[name] = (taken, _COPIED)
+        return grant or None
 
 
 def _newest(waiting: dict[str, _Kept]) -> dict[str, _Kept]:

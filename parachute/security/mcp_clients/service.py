@@ -112,9 +112,12 @@ class McpClients:
     async def redeem(self, code: Code) -> Issued:
         """Make the grant of a code; errors: Conflict, ClientsUnreadable, OSError."""
         issued, now = made(), self.clock.now()
-        client = replace(code.asked.client, seen=now)
+        # The address to which the browser went stands first: it is what the owner sees of a client.
+        asked = code.asked
+        redirects = tuple(dict.fromkeys((asked.redirect, *asked.client.redirects)))
+        client = replace(asked.client, redirects=redirects, seen=now)
         access, refresh = self._access(issued), hashed(issued.refresh)
-        grant = Grant(identifier(), client, code.asked.resource, now, code.limits, access, refresh)
+        grant = Grant(identifier(), client, asked.resource, now, code.limits, access, refresh)
 
         def with_it(state: State) -> State:
             kept = tuple(each for each in state.grants if not self._is_over(each))
@@ -124,7 +127,9 @@ class McpClients:
             return State((*others[-(_MOST_CLIENTS - 1) :], client), (*kept, grant))
 
         await self._keep(with_it)
-        self.codes.made(code, grant.id)
+        if not self.codes.made(code, grant.id):
+            await self.end(grant.id)
+            raise Conflict("This code was shown twice.", "Sign in again.", key="code_shown_twice")
         return issued
 
     def of_refresh(self, presented: str, client: str) -> Grant | None:

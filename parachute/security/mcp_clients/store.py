@@ -1,5 +1,6 @@
 """The file of clients: in it are hashes of tokens, and no token."""
 
+import logging
 from pathlib import Path
 
 import msgspec
@@ -8,6 +9,8 @@ from parachute.base.errors import ParachuteError
 from parachute.base.files import atomic_write
 from parachute.base.private_files import read_private
 from parachute.security.mcp_clients.models import State
+
+log = logging.getLogger(__name__)
 
 FILE = "mcp-clients.json"
 LIMIT = 4 * 1024 * 1024
@@ -33,9 +36,11 @@ class ClientStore:
         except FileNotFoundError:
             return State()
         except (OSError, ValueError, ParachuteError) as error:
+            # Where the owner's files lie is not for strangers, who are refused with this as well.
+            log.error("%s cannot be read: %s", self.path, error)
             raise ClientsUnreadable(
-                f"{FILE} cannot be read: {error}.",
-                "No MCP client is let in until it is mended. Remove it, restart, and connect them again.",
+                f"{FILE} cannot be read, so no MCP client is let in.",
+                "`parachute doctor` says why. Remove it, restart, and connect them again.",
             ) from error
 
     def save(self, state: State) -> None:

@@ -130,6 +130,8 @@ class AccessMiddleware:
         origin = f"{scheme}://{(host or b'').decode('latin-1').lower()}"
         scope["state"] = {**scope.get("state", {}), "origin": origin}
         caller = self._who(scope, headers, client, need)
+        if caller.kind == "mcp_client" and need.audience == "everyone":
+            caller = _ANONYMOUS  # it was given `/mcp`, and is a stranger everywhere else
         # Whoever shows a key has what that may, no more because of where it comes from.
         is_open = _is_open(need, client) and (need.audience == "everyone" or caller.key is None)
         if is_open or _is_enough(need, caller):
@@ -138,7 +140,7 @@ class AccessMiddleware:
             return caller, client
         if need.audience == "programs" and caller.kind in ("local", "anonymous"):
             # An assistant on this computer has what it was given, too, and asks for that when it is told so.
-            raise _key_needed(client)
+            raise _key_needed(client, need)
         if await self._is_owner(scope, caller, need):
             return _LOCAL_OWNER, client
         raise _not_allowed(caller, need)
@@ -169,7 +171,7 @@ class AccessMiddleware:
                 # Whoever switched keys off and named this proxy relies on the proxy to know its callers.
                 return Caller("anonymous", client.address, READ_AND_WRITE, headers.is_browser)
             if not _is_open(need, client):
-                raise _key_needed(client)
+                raise _key_needed(client, need)
         return _ANONYMOUS_BROWSER if headers.is_browser else _ANONYMOUS
 
     def _mcp_client(self, presented: str, origin: str, headers: CallHeaders) -> Caller:
@@ -248,7 +250,12 @@ def _is_enough(need: Need, caller: Caller) -> bool:
     )
 
 
-def _key_needed(client: Client) -> KeyNeeded:
+def _key_needed(client: Client, need: Need) -> KeyNeeded:
+    if need.audience == "programs":
+        return KeyNeeded(
+            "A program signs in here by your browser, or shows a key, also on this computer.",
+            "In Claude Code: /mcp. One that cannot sign in is given a key: parachute keys create NAME, sent as Authorization: Bearer KEY.",
+        )
     if client.is_forwarded:
         return KeyNeeded(
             "The request came through a proxy, so it needs a key.",

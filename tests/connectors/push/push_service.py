@@ -4,7 +4,7 @@ import asyncio
 import json
 import ssl
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -53,19 +53,21 @@ class Subscriber:
 
 
 class PushService:
-    """Takes what is sent; `answers` are statuses with their headers, in turn, and then 201."""
+    """Takes what is sent; `answers` are statuses with their headers, in turn, and then 201. `meanwhile` is called before each."""
 
     def __init__(self, folder: Path) -> None:
         self.certificate = signed(None, folder / "push-service.pem", KNOWN, OTHER)
         self.taken: list[tuple[str, dict[str, str], bytes]] = []
         self.answers: list[tuple[int, dict[str, str]]] = []
         self.changes = Changes()
+        self.meanwhile: Callable[[], object] = lambda: None
         service = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["content-length"]))
                 status, headers = service.answers.pop(0) if service.answers else (201, {})
+                service.meanwhile()
                 service.taken.append((self.path, {name.lower(): value for name, value in self.headers.items()}, body))
                 self.send_response(status)
                 for name, value in headers.items():

@@ -98,6 +98,7 @@ def test_a_run_leads_to_its_conversation(says: Any, body: str) -> None:
 
 
 def test_a_topic_tells_nothing_and_is_as_short_as_the_standard_wants() -> None:
-    topics = {of_item(each, "kind", "en").topic for each in (PERMISSION, QUESTION)}
+    topics = {of_item(each, "kind", "en").topic("secret") for each in (PERMISSION, QUESTION)}
     assert len(topics) == 2
+    assert not topics & {of_item(each, "kind", "en").topic("another device") for each in (PERMISSION, QUESTION)}
     assert all(len(each) == 32 for each in topics)

@@ -46,6 +46,8 @@ def test_what_begins_to_wait_is_told_encrypted(
     assert len(headers["topic"]) == 32
     signed = claims(headers["authorization"], f"https://{KNOWN}")
     assert set(signed) == {"aud", "exp", "sub"}
+    # Whom the service may reach: the computer, by the address at which the device calls it.
+    assert signed["sub"] == server.url.replace("http:", "https:")
     now = server._clock.now()
     assert now.timestamp() < signed["exp"] <= (now + timedelta(hours=24)).timestamp()
     said, [item] = phone.read(body), owners(server, "GET", "/api/inbox").json()["items"]
@@ -239,6 +241,74 @@ def test_the_command_line_shows_and_tries_and_ends_it(
     assert server.command("devices", "try", "Desk").returncode == 1
     assert json.loads(ran("quiet", "Phone", "--json"))["success"]
     assert {each["notices"] for each in json.loads(ran("list", "--json"))} == {None}
+
+
+def many(server: ToldServer, number: int) -> None:
+    """Have many things wait."""
+    servers = {f"tides{each}": {"command": "python3", "args": ["tides.py"]} for each in range(number)}
+    (server.vault / ".mcp.json").write_text(json.dumps({"mcpServers": servers}))
+    assert len(owners(server, "GET", "/api/inbox").json()["items"]) == number
+    server.advance(31, "inbox for devices")
+
+
+def test_many_things_at_once_are_one_notice(
+    server: ToldServer, service: PushService, make_browser: MakeBrowser
+) -> None:
+    phone = Subscriber()
+    subscribe(make_browser(), phone)
+    many(server, 30)
+    said = phone.read(service.wait(1)[2])
+    assert (said["tag"], said["url"], said["actions"]) == ("waits", "/#/inbox", [])
+    server.advance(120, TELLING)
+    assert len(service.taken) == 1
+
+
+def test_a_device_that_is_signed_out_while_notices_go_out_gets_no_more(
+    server: ToldServer, service: PushService, make_browser: MakeBrowser
+) -> None:
+    browser = make_browser()
+    subscribe(browser, Subscriber())
+    service.meanwhile = lambda: browser.post("/api/pairing/sign-out")
+    many(server, 3)
+    service.wait(1)
+    server.advance(120, TELLING)
+    assert len(service.taken) == 1
+
+
+@pytest.mark.parametrize("content", ["", "-----BEGIN PRIVATE KEY-----"])
+def test_a_key_that_is_cut_off_is_told_and_never_replaced(
+    make_told_server: Callable[..., ToldServer], service: PushService, content: str
+) -> None:
+    server = make_told_server()
+    with Browser(server) as browser:
+        browser.sign_in()
+        subscribe(browser, Subscriber())
+        server.stop()
+        (server.home.root / "push.pem").write_text(content)
+        server.start()
+        wait_for_approval(server)
+        server.advance(61, TELLING)
+        answer = browser.get("/api/push")
+        assert (answer.status_code, answer.json()["key"]) == (503, "push_key_unreadable")
+        assert str(server.home.root) not in answer.text
+        assert (server.home.root / "push.pem").read_text() == content
+        assert service.taken == []
+
+
+def test_a_service_that_wants_a_contact_is_told_the_owners(
+    server: ToldServer, service: PushService, make_browser: MakeBrowser
+) -> None:
+    browser = make_browser()
+    subscribe(browser, Subscriber())
+    path = f"/api/push/devices/{browser.me()['id']}/test"
+    service.answers = [(403, {}), (403, {})]
+    assert "push.contact" in browser.post(path).json()["detail"]
+    for wrong in ("ada", "mailto:ada@localhost", "http://example.org", "https://localhost"):
+        assert owners(server, "PUT", "/api/config/push.contact", {"value": wrong}).status_code == 422, wrong
+    contact = "mailto:ada@example.org"
+    assert owners(server, "PUT", "/api/config/push.contact", {"value": contact}).status_code == 200
+    assert "push.contact" not in browser.post(path).json()["detail"]
+    assert claims(service.wait(2)[1]["authorization"], f"https://{KNOWN}")["sub"] == contact
 
 
 def test_only_a_browser_that_is_signed_in_is_told(server: ToldServer) -> None:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from syrupy.assertion import SnapshotAssertion
 
 from parachute.ops.doctor.open_files import MOST
@@ -16,6 +17,8 @@ from parachute.security.keys.document import parse_document
 from parachute.security.keys.models import FULL_ACCESS, Key, Scope
 from parachute.security.keys.service import Keys
 from parachute.security.keys.store import KeyStore
+from parachute.security.mcp_clients.models import Client, Grant, Limits, State, Token
+from parachute.security.mcp_clients.store import ClientStore
 
 from .machine import Machine, unchanged
 from .test_services import install_units, status
@@ -106,6 +109,29 @@ def test_keys_and_browsers_that_cannot_be_read_are_told_with_the_line(
     result = machine.look("keys")
     assert result.level == "problem"
     assert machine.results == snapshot
+
+
+@pytest.mark.parametrize(("days", "level"), [(3, "ok"), (40, "warning")])
+def test_assistants_that_do_not_ask_any_more_are_named(machine: Machine, days: int, level: str) -> None:
+    machine.well("mcp-clients")
+    given, today = datetime.now(UTC) - timedelta(days=days), datetime.now(UTC).date()
+    client = Client("c", "Diary reader", ("https://a.example/",), given)
+    limits = Limits(("daily-search",), ("*",), ("*",), ("*",), None, None, today + timedelta(days=1), 1000)
+    token = Token("a" * 64, given)
+    over = replace(limits, ends_on=today - timedelta(days=2))
+    grants = tuple(
+        Grant(name, client, "https://h/mcp", given, each, token, "b" * 64)
+        for name, each in (("g1", limits), ("g2", over))
+    )
+    ClientStore(machine.home.root).save(State((client,), grants))
+    found = machine.look("mcp-clients")
+    assert found.level == level
+    assert [line.split()[0] for line in found.details] == ([] if level == "ok" else ["g1"])
+
+
+def test_assistants_that_cannot_be_read_are_told(machine: Machine) -> None:
+    (machine.home.root / "mcp-clients.json").write_text('{"clients": [')
+    machine.warns("mcp-clients")
 
 
 def test_files_of_the_owner_alone_are_fine(machine: Machine) -> None:

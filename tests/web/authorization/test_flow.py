@@ -74,3 +74,6 @@ async def test_a_token_is_no_key(server: Server, owner: OwnersBrowser) -> None:
     for path in ("/api/chat", "/api/daily/entries", "/api/mcp-clients", "/api/auth/keys", "/api/events", "/api/ls"):
         answer = bare.send("GET", path, headers={"authorization": f"Bearer {token}"})
         assert answer.status_code == 403, (path, answer.text)
+    # Where everybody is let in, it is nobody.
+    me = bare.send("GET", "/api/pairing/me", headers={"authorization": f"Bearer {token}"}).json()
+    assert (me["kind"], me["id"], me["scopes"]) == (None, None, [])

@@ -8,6 +8,9 @@ from pydantic import Field
 from parachute.base.clock import Clock
 from parachute.config.settings.groups.values import Group, TimeOfDay
 
+_CONTACT = r"^((mailto:[!-?A-~]{1,100}@|https://)[A-Za-z0-9-]{1,63}(\.[A-Za-z0-9-]{1,63}){1,8}(/[!-~]{0,100})?)?$"
+"""An address of the internet (RFC 8292, section 2.1)."""
+
 
 class QuietHours(Group):
     """The hours in which the owner's chat and devices are told nothing that can wait; they may go over midnight."""
@@ -52,4 +55,10 @@ class PushSettings(Group):
         default="kind",
         description="What a notice says on a locked screen: only that something waits, of what kind it is, or its title and "
         "details, which can then be answered there.",
+    )
+    contact: Annotated[str, Field(pattern=_CONTACT)] = Field(
+        title="Contact for push services",
+        default="",
+        description="Where push services may reach you if your computer troubles them: a `mailto:` or an `https:` address. Empty: "
+        "the address at which the device calls this computer. Apple's service takes none that is only known at home.",
     )
