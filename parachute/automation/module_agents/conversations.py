@@ -1,6 +1,7 @@
 """The user's chats for modules that the user lets read or continue them."""
 
 import json
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from parachute.base.errors import InvalidInput, NotAllowed, NotFound, ParachuteError, Unavailable
@@ -18,12 +19,18 @@ _MOST = 200
 
 
 class ModuleConversations:
-    """Answers `self.core.conversations`; what agents of modules and of the computer itself said is left out, and no chat is a module's own."""
+    """Answers `self.core.conversations`; what agents of modules and of the computer itself said is left out, and no chat is a module's own.
 
-    def __init__(self, sessions: Sessions, runs: Runs, origins: ModuleOrigins) -> None:
+    A chat that `stays_at_home` is left out as well: what a module is told goes to whichever model its tools answer.
+    """
+
+    def __init__(
+        self, sessions: Sessions, runs: Runs, origins: ModuleOrigins, stays_at_home: Callable[[str], Awaitable[bool]]
+    ) -> None:
         self._sessions = sessions
         self._runs = runs
         self._origins = origins
+        self._stays_at_home = stays_at_home
 
     async def answer(self, module: ApprovedModule, what: str, document: dict[str, Any]) -> dict[str, Any]:
         """One question of a module; errors: NotAllowed, NotFound, InvalidInput, Conflict while a chat is being answered."""
@@ -63,7 +70,8 @@ class ModuleConversations:
 
     async def _list(self, topic: str | None, limit: int) -> list[dict[str, Any]]:
         _, body = await self._sessions.listing.page(search=topic, limit=2 * limit)
-        found = [each for each in json.loads(body)["sessions"] if not each["metadata"].get(MODULE)]
+        listed = [each for each in json.loads(body)["sessions"] if not each["metadata"].get(MODULE)]
+        found = [each for each in listed if not await self._stays_at_home(each["id"])]
         return [
             {
                 "id": each["id"],
@@ -136,6 +144,8 @@ class ModuleConversations:
             await self._sessions.check_owner(session, None)
         except ParachuteError as error:
             raise NotFound(f"There is no conversation {identifier[:64]!r}.", key="session_not_found") from error
+        if await self._stays_at_home(session.id):
+            raise NotFound(f"There is no conversation {identifier[:64]!r}.", key="session_not_found")
         return session
 
 

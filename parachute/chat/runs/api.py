@@ -84,7 +84,7 @@ async def chat(
     text: TextForm = "whole",
 ) -> Response:
     """Send a message, once under an `idempotencyKey`; the answer streams as events. The run goes on when the reader leaves."""
-    async with service.taken.asked(body.idempotency_key) as taken:
+    async with service.taken.asked(body.idempotency_key, body.session_id, body.message) as taken:
         if taken is not None:
             return EventStream(_documents(await service.follow(taken, as_deltas=text == "delta")))
         return await _begun(request, body, service, sessions, who.name, as_deltas=text == "delta")
@@ -145,7 +145,7 @@ async def inject(
 ) -> Done:
     """Put a further message into the running turn."""
     await _check_session(request, session, sessions, service)
-    async with service.taken.asked(body.idempotency_key) as taken:
+    async with service.taken.asked(body.idempotency_key, session, body.message) as taken:
         if taken is None:
             await service.inject(session, body.message, body.idempotency_key)
     return Done()

@@ -61,8 +61,6 @@ class SandboxInspection:
         await self._runs.settled(session.id)
         is_direct = await services.sessions.level(session) == "direct"
         if started := not is_direct and not services.sandboxes.opened.is_open(session.id):
-            if self._runs.is_active(session.id):
-                raise Conflict("This conversation is being answered, and has no sandbox yet.", "Try again.", key="busy")
             is_direct = not await self._open(session)
         if is_direct:
             return SessionSandbox(session.id, "direct", None, note=_DIRECT, permissions=permissions)
@@ -80,6 +78,9 @@ class SandboxInspection:
                 "Inspect it while it does.",
                 key=error.key,
             ) from error
+        if self._runs.is_active(session.id):
+            # Its answer has begun meanwhile, and goes to the model that was chosen for it.
+            raise Conflict("This conversation is being answered, and has no sandbox yet.", "Try again.", key="busy")
         endpoint = await services.gateway.open(session.id, searched=services.origins.went_out)
         services.gateway.pause(session.id)
         try:

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from parachute.base.clock import now
 from parachute.base.database import Database
+from parachute.base.errors import Conflict
 from parachute.chat.runs.events import Event, UserMessage
 
 MessageKey = Annotated[str, Field(min_length=16, max_length=64, pattern=r"^[0-9A-Za-z_-]+$")]
@@ -39,13 +40,23 @@ class TakenMessages:
         self._locks = [asyncio.Lock() for _ in range(_LOCKS)]
 
     @contextlib.asynccontextmanager
-    async def asked(self, key: str | None) -> AsyncIterator[str | None]:
-        """Give the session that has the message of a key already, and let nobody else send it meanwhile."""
+    async def asked(self, key: str | None, session: str, message: str) -> AsyncIterator[str | None]:
+        """Give the session that has the message of a key already, and let nobody else send it meanwhile.
+
+        Error: Conflict where the key is that of another message: this one would be lost if it counted as taken.
+        """
         if key is None:
             yield None
             return
         async with self._locks[hash(key) % _LOCKS]:
-            yield await self._session_of(key)
+            found = await self._taken(key)
+            if found is not None and (session not in ("new", found[0]) or not message.endswith(found[1])):
+                raise Conflict(
+                    "Another message was sent under this idempotency key.",
+                    "Send each message under a key of its own.",
+                    key="idempotency_key_used",
+                )
+            yield found and found[0]
 
     async def add(self, key: str, session: str, run: int, message: str) -> None:
         """Record the id that a message has in the events of a run; before these are stored, since a message without a key would be sent again."""
@@ -54,17 +65,16 @@ class TakenMessages:
             (key, session, run, message, now()),
         )
 
-    async def _session_of(self, key: str) -> str | None:
+    async def _taken(self, key: str) -> tuple[str, str] | None:
+        """Return the session of a key and its message, as far as it is known: that to the maintenance agent without the call."""
         row = await self._database.row("SELECT session, run, message FROM taken WHERE key = ?", (key,))
         if row is None:
             return None
         session, run, message = row
         of_run = await self._database.row("SELECT id FROM runs WHERE id = ? AND session = ?", (run, session))
-        # A run that is gone has ended, with its message in the transcript.
-        if of_run is None or await self._has(run, message):
-            return str(session)
-        return None
-
-    async def _has(self, run: int, message: str) -> bool:
-        """Return False where the server ended between the key and the message."""
-        return any(isinstance(event, UserMessage) and event.id == message for _, event in await self._events(run))
+        if of_run is None:
+            # A run that is gone has ended, with its message in the transcript.
+            return str(session), ""
+        events = (event for _, event in await self._events(run) if isinstance(event, UserMessage))
+        # None where the server ended between the key and the message.
+        return next(((str(session), event.content) for event in events if event.id == message), None)

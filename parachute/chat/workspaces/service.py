@@ -84,6 +84,8 @@ class Workspaces:
 
     async def stays_at_home(self, session: str) -> bool:
         """Return True if nothing of a session may go to a model elsewhere; error: NotFound."""
+        if not any(each.only_at_home for each in self.all()):
+            return False
         found = await self.of(await self._sessions.get(session))
         return found is not None and found.only_at_home
 
@@ -207,6 +209,11 @@ class Workspaces:
     async def _follow(self) -> None:
         for workspace in self._store.all():
             if workspace.declared and workspace.slug not in self._declared:
+                if workspace.only_at_home:
+                    # Its conversations stay, and without it they would be sent to a model elsewhere.
+                    log.warning("The workspace %s is no longer declared, and stays: it is only at home", workspace.slug)
+                    await self._store.put(replace(workspace, declared=False), "declared")
+                    continue
                 try:
                     await self._delete(workspace.slug)
                 except Conflict as error:

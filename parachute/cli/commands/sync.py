@@ -70,7 +70,7 @@ def sync(
     yes: bool = YES,
     as_json: bool = JSON,
 ) -> None:
-    """Keep a folder of this device the same as the vault of a computer, in both directions."""
+    """Keep a folder of this device the same as the vault of your computer."""
     folder = _folder(directory)
     state = private_folder(Home.find().sync / hashlib.sha256(os.fsencode(folder)).hexdigest()[:16])
     place = _place(folder, state, with_, certificate)

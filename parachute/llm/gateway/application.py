@@ -147,6 +147,8 @@ class GatewayApplication:
                 except Refused as refusal:
                     if exchange.status:
                         raise
+                    if isinstance(refusal, Silent):
+                        endpoint.silent.add(other.called)
                     log.info("%s does not answer in place of %s: %s", other.called, chosen.called, refusal.message)
             raise
 

@@ -1,11 +1,11 @@
 """Choice of the provider, and its reason: the first one, and those with a name."""
 
 from collections.abc import Iterator
-from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
+from parachute.base.addresses import parse_address
 from parachute.base.errors import InvalidInput, NotAllowed, ParachuteError
 from parachute.config.settings.groups.providers import MAIN
 from parachute.config.settings.home import Home
@@ -13,10 +13,10 @@ from parachute.config.settings.models import Settings
 from parachute.llm.gateway.credentials import CredentialSource
 from parachute.llm.gateway.models import Provider
 from parachute.supervisor.units import model_socket
+from parachute.web.tls.names import is_private
 
 ANTHROPIC = "https://api.anthropic.com"
 OFFLINE_MODEL = "offline"
-
 
 _NAMES_AT_HOME = (".local", ".home.arpa", ".localhost")
 
@@ -28,15 +28,14 @@ def resolve(
 
     Errors: InvalidInput for a provider that there is not, NotAllowed where none is at home, and those of `choose`.
     """
-    default = settings.model if (settings.model or "").partition("/")[0] in settings.providers else None
+    own = _own_model(settings)
+    default = settings.model if own is None else None
     called, model = _split(settings, wanted or default)
     found = _named(settings, home, called, model) if called != MAIN else None
     if found is None:
         found = choose(settings, credentials, home)
-        if model and "/" in model and wanted == model and is_anthropic(found.base_url):
-            # Its provider may have been one at home, and what is said there goes nowhere else.
-            raise _unknown(model)
-        own = None if default else settings.model
+        if not wanted and own and "/" in own and is_anthropic(found.base_url):
+            raise _unknown(own)
         found = replace(found, asked=model or own)
     if not stays or found.at_home:
         return found
@@ -55,7 +54,8 @@ def every(settings: Settings, credentials: CredentialSource, home: Home) -> Iter
     """Yield the first provider and those with a name, each with its own model; one that is set wrongly is left out."""
     try:
         main = choose(settings, credentials, home)
-        yield replace(main, asked=None if "/" in (settings.model or "") else settings.model)
+        own = _own_model(settings)
+        yield replace(main, asked=None if "/" in (own or "") else own)
     except ParachuteError:
         pass  # its own requests say so
     for called in settings.providers:
@@ -65,11 +65,15 @@ def every(settings: Settings, credentials: CredentialSource, home: Home) -> Iter
 def is_at_home(base_url: str) -> bool:
     """Return True for an address of this machine, or of one beside it; a name tells only by its end."""
     host = (urlsplit(base_url).hostname or "").rstrip(".")
-    try:
-        address = ip_address(host)
-    except ValueError:
-        return host == "localhost" or host.endswith(_NAMES_AT_HOME)
-    return address.is_loopback or address.is_private
+    if parse_address(host) is not None:
+        return is_address_at_home(host)
+    return host == "localhost" or host.endswith(_NAMES_AT_HOME)
+
+
+def is_address_at_home(text: str) -> bool:
+    """Return True for an IP address that no machine of the internet has, nor one of the provider's own network."""
+    address = parse_address(text)
+    return address is not None and address.is_private and is_private(address)
 
 
 def _split(settings: Settings, wanted: str | None) -> tuple[str, str | None]:
@@ -79,9 +83,18 @@ def _split(settings: Settings, wanted: str | None) -> tuple[str, str | None]:
     called, slash, model = wanted.partition("/")
     if slash and (called == MAIN or called in settings.providers):
         return called, model or None
-    if slash and settings.providers:
+    if slash and wanted != settings.model:
+        # Its provider may have been one at home, and what is said there goes nowhere else.
         raise _unknown(wanted)
     return MAIN, wanted
+
+
+def _own_model(settings: Settings) -> str | None:
+    """Return the model that the settings name of the first provider, None where they name that of another one."""
+    called, _, model = (settings.model or "").partition("/")
+    if called in settings.providers:
+        return None
+    return model if called == MAIN and model else settings.model
 
 
 def _unknown(wanted: str) -> InvalidInput:
@@ -174,8 +187,8 @@ def _anthropic(base_url: str | None, because: str) -> Provider:
 
 
 def _compatible(settings: Settings, base_url: str, because: str) -> Provider:
-    model = None if (settings.model or "").partition("/")[0] in settings.providers else settings.model
-    return Provider("compatible", base_url, model=model, chosen_because=because, at_home=is_at_home(base_url))
+    at_home = is_at_home(base_url)
+    return Provider("compatible", base_url, model=_own_model(settings), chosen_because=because, at_home=at_home)
 
 
 def _offline(home: Home, because: str) -> Provider:

@@ -66,9 +66,7 @@ class Requests:
         """Make a request; error: Refused for what may not go there."""
         body, model, is_message = asked.body, asked.model, asked.path == MESSAGES
         sent = provider.model or model
-        if instead_of is not None and not provider.model:
-            sent = provider.asked or model
-        self._check(endpoint, provider, model if provider.allowed_models is None else sent)
+        self._check(endpoint, provider, sent)
         is_offline = provider.is_offline
         searches = endpoint.searched is not None and endpoint.is_online
         if not is_offline and (sentence := content.refusal(body, searches=searches)):
@@ -97,7 +95,7 @@ class Requests:
             url,
             payload,
             asked.headers,
-            f"{provider.prefix}{sent}" if provider.prefix else model,
+            f"{provider.prefix}{sent}",
             estimate(asked.size, tokens),
             unsaid,
             instead_of,

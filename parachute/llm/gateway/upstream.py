@@ -7,6 +7,8 @@ import socket
 from collections.abc import Iterator
 from typing import Any
 
+from msgspec.structs import replace
+
 from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import ParachuteError, Unavailable
 from parachute.config.settings.groups.providers import MAIN
@@ -45,7 +47,7 @@ class Upstream:
         self._home = home
         self._settings = settings
         self._kill_switch = kill_switch
-        self._clients: dict[str | None, Any] = {}
+        self._clients: dict[tuple[str | None, bool], Any] = {}
 
     @property
     def provider(self) -> Provider:
@@ -76,7 +78,12 @@ class Upstream:
         leaves = not stays and (not chosen.at_home or self._settings.fallback_leaves_home)
         known = {each.called: each for each in self.every()}
         others = (known.get(name) for name in self._settings.fallback if name != chosen.called)
-        return [each for each in others if each and (each.model or each.asked) and (leaves or each.at_home)]
+        return [
+            # Whichever model the agent names is one of the chosen provider.
+            replace(each, model=each.model or each.asked)
+            for each in others
+            if each and (each.model or each.asked) and (leaves or each.at_home)
+        ]
 
     @property
     def default_model(self) -> str | None:
@@ -163,15 +170,22 @@ class Upstream:
         if provider.socket:
             # Each time: a stop of all agents closes it, and a read-only disk keeps the file of its socket all the same.
             await control.ask(self._home, "open", unit="model", environment=self._model_settings())
-        if provider.socket not in self._clients:
+        # Not where the owner says that an address elsewhere is at home: then only the owner knows the way.
+        is_held = provider.at_home and not provider.socket and providers.is_at_home(provider.base_url)
+        key = provider.socket, is_held
+        if key not in self._clients:
             import httpx2
 
-            self._clients[provider.socket] = httpx2.AsyncClient(
-                transport=httpx2.AsyncHTTPTransport(uds=provider.socket) if provider.socket else None,
+            from parachute.llm.gateway.home_transport import HomeTransport
+
+            transport = HomeTransport() if is_held else httpx2.AsyncHTTPTransport(uds=provider.socket)
+            self._clients[key] = httpx2.AsyncClient(
+                transport=transport if is_held or provider.socket else None,
                 timeout=httpx2.Timeout(600, connect=30),
-                trust_env=not provider.socket,
+                # A proxy of the environment may be anywhere.
+                trust_env=not (is_held or provider.socket),
             )
-        return self._clients[provider.socket]
+        return self._clients[key]
 
     async def close(self) -> None:
         """Close every connection to a provider, after a refresh of the login that is under way."""

@@ -108,7 +108,9 @@ async def build_automation(
     await asking.start()
     questions = Questions(llm.gateway, asking)
     agents = ModuleAgents(chat.agents, chat.runs, sandbox.egress, modules.hosts.origins, skills=skills)
-    conversations = ModuleConversations(sessions.sessions, chat.runs, modules.hosts.origins)
+    conversations = ModuleConversations(
+        sessions.sessions, chat.runs, modules.hosts.origins, chat.workspaces.stays_at_home
+    )
     minutes, clock = installation.settings.agents.approval_minutes, installation.clock
     requests = AgentRequests(agents, modules.hosts, events.events, storage.audit, minutes=minutes, clock=clock)
     lifecycle.closing(requests.close)

@@ -190,7 +190,11 @@ async def test_by_titles_that_a_module_tells_and_by_its_restart(chats: Chats, tm
     module = approved(tmp_path / "modules", "titles", permissions={"conversations": "read"})
     file, sessions = tmp_path / "origins.json", chats.core.services.sessions
     origins = ModuleOrigins(file)
-    conversations = ModuleConversations(sessions, chats.core.runs, origins)
+
+    async def stays_at_home(session: str) -> bool:
+        return False
+
+    conversations = ModuleConversations(sessions, chats.core.runs, origins, stays_at_home)
     await chats.core.answered("Hello!", title="Mine")
     await conversations.answer(module, "list", {"limit": 10})
     assert origins.of_words(module) is Origin.AGENT_FILE

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.console.accessibility import violations
-from tests.browser.console.conftest import at_both_sizes
+from tests.browser.console.conftest import MakePerson, at_both_sizes
 from tests.browser.console.furnished_parts import Household
 from tests.browser.console.people import Person
 from tests.support.computer import Computer
@@ -33,6 +33,12 @@ def house(computer: Computer, model: MessagesAPI) -> Household:
     made = Household(computer, model)
     made.ask("POST", "/api/workspaces", {"name": "Diary", "only_at_home": True})
     return made
+
+
+@pytest.fixture
+def person(request: pytest.FixtureRequest, make_person: MakePerson) -> Person:
+    """The owner, whose pages are looked at by axe-core as well."""
+    return make_person(request.param, bypass_csp=True)
 
 
 @at_both_sizes

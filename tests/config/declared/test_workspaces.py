@@ -140,3 +140,12 @@ async def test_what_cannot_be_is_named_before_anything_changes(
     with pytest.raises(DeclarationInvalid) as caught:
         await opened(**declared)
     assert caught.value.message.startswith(f"{FILE}: {key}")
+
+
+async def test_one_that_stays_at_home_stays_when_it_is_no_longer_declared(opened: Open) -> None:
+    storage = await opened(diary={"name": "Diary", "only_at_home": True})
+    await storage.add("chat", workspace_id="diary")
+    storage = await opened()
+    assert await storage.workspaces.stays_at_home("chat")
+    assert storage.workspaces.get("diary").declared is False
+    assert (await storage.update("diary", only_at_home=False)).only_at_home is False

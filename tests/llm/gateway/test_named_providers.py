@@ -5,9 +5,11 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from parachute.llm.gateway.choice import ProviderChoice, write_choice
+from parachute.llm.gateway.home_transport import HomeTransport
 from parachute.llm.gateway.known_servers import KnownServers
 from parachute.llm.gateway.named_choice import forget_named, write_named
 from parachute.llm.gateway.probe import ServerFacts
@@ -112,6 +114,22 @@ def test_a_model_of_a_provider_that_was_taken_out_is_not_asked_of_anthropic(fold
         upstream.chosen("home/qwen3")
 
 
+def test_a_server_gets_no_model_of_a_provider_that_was_taken_out(folder: Path) -> None:
+    def chosen(wanted: str | None, model: str | None) -> str | None:
+        first = {"provider": "compatible", "base_url": "http://127.0.0.1:1", "model": model}
+        found = Installation(folder, {}, first).gateway.upstream.chosen(wanted)
+        return found.model or found.asked
+
+    with raises("unknown_provider"):
+        chosen("home/qwen3", None)
+    assert chosen("main/org/qwen3", None) == "org/qwen3"
+    # What the settings name is the first provider's, with a slash, too.
+    assert chosen(None, "org/qwen3") == chosen("org/qwen3", "org/qwen3") == "org/qwen3"
+    assert chosen(None, "main/qwen3") == "qwen3"
+    with raises("unknown_provider"):
+        Installation(folder, {"ANTHROPIC_API_KEY": KEY}, {"model": "gone/qwen3"}).gateway.upstream.chosen(None)
+
+
 async def test_only_listed_models_are_asked_for(make: Any, home_api: MessagesAPI) -> None:
     installation = await make(home={"allowed_models": ["qwen*"]})
     before = len(home_api.requests)
@@ -200,6 +218,11 @@ def test_a_choice_with_a_name_leaves_the_first_provider_as_it_is(folder: Path) -
         ("https://models.example.org", False),
         ("http://8.8.8.8", False),
         ("http://local", False),
+        ("http://100.64.0.1", False),
+        ("http://[::ffff:8.8.8.8]", False),
+        ("http://[::ffff:192.168.1.5]", True),
+        ("http://240.0.0.1", False),
+        ("http://[2001:0:1::1]", False),
         ("http://box.local.example.org", False),
     ],
 )
@@ -275,3 +298,64 @@ async def test_a_server_is_asked_once_what_it_has(make: Any, home_api: MessagesA
     assert installation.home.servers.stat().st_mode & 0o777 == 0o600
     assert KnownServers(installation.home).window(upstream.chosen("home/qwen3")) == 16_384
     assert await upstream.ask_abilities(upstream.chosen(None)) is None
+
+
+async def test_each_request_of_a_turn_names_a_model_of_whoever_answers(
+    make: Any, api: MessagesAPI, home_api: MessagesAPI, unused_tcp_port_factory: Any
+) -> None:
+    def silent() -> dict[str, str]:
+        return {"base_url": f"http://127.0.0.1:{unused_tcp_port_factory()}", "model": "qwen3"}
+
+    installation = await make(
+        providers={"home": silent(), "other": silent()},
+        fallback=["other", "main"],
+        fallback_leaves_home=True,
+        model=OUTSIDE,
+    )
+    endpoint, before = await installation.gateway.open("one", wanted="home/qwen3"), len(api.requests)
+    api.script(text("one"), text("two"))
+    async with agent(endpoint) as client:
+        for _ in range(2):
+            answer = await client.post("/v1/messages", json=question(stream=False, model="qwen3"))
+            assert answer.status_code == 200
+            assert endpoint.silent == {"home", "other"}
+    assert [request.body["model"] for request in api.requests[before:]] == [OUTSIDE] * 2
+    assert [model for model, _ in await installation.gateway.costs("model", 1)] == [OUTSIDE]
+
+
+@pytest.mark.parametrize(
+    ("addresses", "reached"), [(["203.0.113.9", "8.8.8.8"], False), (["8.8.8.8", "127.0.0.1"], True)]
+)
+async def test_a_name_at_home_leads_to_no_address_elsewhere(
+    home_api: MessagesAPI, addresses: list[str], reached: bool
+) -> None:
+    async def lookup(name: str) -> list[str]:
+        assert name == "box.local"
+        return addresses
+
+    before, port = len(home_api.requests), home_api.url.rpartition(":")[2]
+    home_api.script(text("at home"))
+    async with httpx2.AsyncClient(transport=HomeTransport(lookup), trust_env=False) as client:
+        asked = client.post(
+            f"http://box.local:{port}/v1/messages", json=question(stream=False), headers={"x-api-key": HOME_KEY}
+        )
+        if reached:
+            assert (await asked).status_code == 200
+            assert home_api.requests[-1].headers["host"] == f"box.local:{port}"
+        else:
+            with pytest.raises(httpx2.ConnectError, match="at home"):
+                await asked
+    assert len(home_api.requests) == before + reached
+    home_api.default(None)
+
+
+async def test_a_proxy_of_the_environment_gets_nothing_that_stays_at_home(
+    make: Any, home_api: MessagesAPI, monkeypatch: pytest.MonkeyPatch, unused_tcp_port: int
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{unused_tcp_port}")
+    monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{unused_tcp_port}")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+    installation = await make()
+    home_api.script(text("at home"))
+    assert (await said(installation, wanted="home/qwen3")).status_code == 200

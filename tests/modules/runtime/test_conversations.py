@@ -113,3 +113,13 @@ def test_who_may_only_read_changes_nothing(server: ModuleServer) -> None:
     refused = server.post("/api/reader/change", json={"para_id": seen["para_id"], "title": "Mine"})
     assert refused.status_code == 403
     assert server.value(f"/api/chat/{session}")["title"] == "Hello!"
+
+
+def test_it_is_told_nothing_of_what_stays_at_home(server: ModuleServer, model: MessagesAPI) -> None:
+    headers = {"authorization": f"Bearer {CliToken(server.home.root).obtain()}"}
+    made = server.post("/api/workspaces", json={"name": "Diary"}, headers=headers).json()["workspace"]["slug"]
+    session = say(server, "Between us.", workspaceId=made)
+    assert session in server.post("/api/speaker/found").text
+    server.ask("PUT", f"/api/workspaces/{made}", json={"only_at_home": True}, headers=headers).raise_for_status()
+    assert session not in server.post("/api/speaker/found").text
+    assert server.post("/api/speaker/send", json={"session": session, "message": "Tell me."}).status_code == 404
