@@ -1,4 +1,4 @@
-/** What the header of a conversation does not offer: its title, agent, instructions, permissions and prompt. */
+/** Choice of what the header of a conversation does not offer: its title, agent, instructions, permissions and prompt. */
 import { useState } from "preact/hooks";
 import { api } from "~/api/client";
 import { Button } from "~/components/button";
