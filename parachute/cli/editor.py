@@ -11,7 +11,9 @@ from parachute.base.errors import InvalidInput
 
 
 def written(words: list[str] | None, before: str) -> str:
-    """A text: the words of a command, what a person makes of `before` in an editor, or standard input."""
+    """A text: the words of a command, what a person makes of `before` in an editor, or standard input, which `-` names."""
+    if words == ["-"]:
+        return sys.stdin.read()
     if words:
         return " ".join(words)
     return edited(before) if sys.stdin.isatty() else sys.stdin.read()

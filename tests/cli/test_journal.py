@@ -130,7 +130,7 @@ def test_an_entry_has_a_day_tags_a_place_and_files(parachute: Terminal, home: Ho
         core.answers["POST", "/api/daily/assets/a b.png"] = 200, {"path": "assets/2026-01-02/a_b.png"}
         core.answers["POST", "/api/daily/entries"] = 200, ENTRY
         given = ["--date", "2026-01-02", "--tag", "sea", "--tag", "#sun", "--place", "Husum", "--file", str(picture)]
-        parachute.ok("daily", "add", *given, stdin="By the sea.\n")
+        parachute.ok("daily", "add", *given, "-", stdin="By the sea.\n")
         (sent,) = (call.body for call in core.calls if call.path == "/api/daily/entries")
         del sent["idempotency_key"]
         assert sent == {

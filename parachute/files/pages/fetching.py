@@ -38,20 +38,22 @@ class Page(Struct, frozen=True):
 
 def target_of(url: str) -> Target:
     """Read the address of a page; error: InvalidInput for what is no page of the internet."""
+    if len(url) > _LONGEST or not url.isprintable() or " " in url:
+        raise InvalidInput("The address is too long, or has spaces in it.", key="no_page_address")
     try:
-        if len(url) > _LONGEST or not url.isprintable() or " " in url:
-            raise ValueError(f"an address of up to {_LONGEST:,} characters without spaces is expected")
         parts = urlsplit(url)
-        if parts.scheme not in _PORTS:
-            raise ValueError("an address that begins with https:// is expected")
-        if "@" in parts.netloc:
-            raise ValueError("a user name and a password have no place in it")
+        if parts.scheme not in _PORTS or "@" in parts.netloc:
+            raise ValueError(parts.scheme)
         host, port = split(parts.netloc, _PORTS[parts.scheme])
-        assert port is not None
-        if is_at_home(host) or ("." not in host and ":" not in host):
-            raise ValueError("only pages of the internet are read, and none of this machine or the network at home")
     except ValueError as error:
-        raise InvalidInput(f"url: {error}.", key="no_page_address") from error
+        raise InvalidInput(
+            "This is no address of a page.", "One begins with https://.", key="no_page_address"
+        ) from error
+    assert port is not None
+    if is_at_home(host) or ("." not in host and ":" not in host):
+        raise InvalidInput(
+            "Only pages of the internet are read, and none of this machine or your network.", key="no_page_address"
+        )
     return Target(host, port)
 
 

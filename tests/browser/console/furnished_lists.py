@@ -10,7 +10,7 @@ ENTRIES = (
     (
         0,
         "",
-        "Coffee with **Maria** in the garden. She brought seeds:\n\n- tomatoes\n- basil\n- sweet peas\n\nWe begin on Saturday.",
+        "Coffee with **Maria** in the garden. She brought seeds:\n\n- tomatoes\n- basil\n- sweet peas\n\nWe begin on Saturday. #garden #home",
     ),
     (
         0,
@@ -21,6 +21,7 @@ ENTRIES = (
     (2, "", "Kevin called: the rehearsal moves to Thursday."),
     (4, "", "Walked along the river for two hours."),
     (5, "Grateful for", "Quiet, bread, and a letter from Lisbon."),
+    (7, "", "Dug the bed for the peas, and found a horseshoe. #garden"),
     (9, "", "First frost."),
 )
 

@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.console import furnishing
 from tests.browser.console.conftest import MakePerson
 from tests.browser.console.people import DESKTOP, Person
+from tests.browser.console.scenes.elsewhere import client_consent
 from tests.browser.console.test_inbox_cards import serve
 from tests.support.computer import Computer
 from tests.support.inbox_items import EVIL, ITEMS, as_shown
@@ -74,6 +75,13 @@ def test_what_modules_are_asked_for(german: Person, computer: Computer) -> None:
     page = german.open("modules/daily")
     expect(page.locator("main .details-list").first).to_be_visible()
     assert left(page, "main p, main dt, main dd, main li, main h2, main h3, main .button") == []
+
+
+def test_what_an_assistant_may_have(german: Person, computer: Computer) -> None:
+    furnishing.install(computer, "brain")
+    furnishing.install(computer, "daily")
+    page = client_consent(german)
+    assert left(page, "main label, main .hint, main p, main h2, main .button") == []
 
 
 def test_the_hooks_that_came_with_it(german: Person) -> None:

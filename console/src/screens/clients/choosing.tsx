@@ -2,6 +2,8 @@
 import type { Schema } from "~/api/client";
 import { Choice, Switch, TextField } from "~/components/field";
 import { Section } from "~/components/layout";
+import { typeName } from "~/text/names";
+import { described } from "~/text/server_sentences";
 import { ANY, TIMES, type Chosen, type Times } from "./limits";
 import { t } from "./texts";
 
@@ -26,7 +28,7 @@ export function Choosing({ options, value, onChange }: Props) {
             <Box
               key={tool.name}
               name={tool.name}
-              label={tool.description}
+              label={described(tool.description)}
               hint={tool.suggests ? t("suggests") : tool.needs_everything ? t("needs_everything") : tool.name}
               among={value.tools}
               onChange={(tools) => set({ tools })}
@@ -86,5 +88,5 @@ function Box({ name, label, hint, among, onChange }: BoxProps) {
 
 /** The name of a kind for a person; those of entities are the owner's own words. */
 export function kindName(name: string): string {
-  return name === "entry" ? t("kind_entry") : name === "conversation" ? t("kind_conversation") : name;
+  return name === "entry" ? t("kind_entry") : name === "conversation" ? t("kind_conversation") : typeName(name);
 }

@@ -56,7 +56,7 @@ function Shown({ client, found }: { client: Whole; found: Resource<Whole> }) {
 function May({ limits }: { limits: Whole["limits"] }) {
   const list = (names: string[], shown = (name: string) => name) => (names.includes(ANY) ? t("everything") : names.map(shown).join(", ") || "–");
   const workspace = (name: string) => (name === "-" ? t("no_workspace") : name);
-  const days = [limits.since, limits.until].map((day) => day ?? "…").join(" – ");
+  const day = (date: string | null) => (date ? moment(`${date}T12:00:00Z`, { dateStyle: "medium", timeZone: "UTC" }) : "…");
   return (
     <Facts
       facts={[
@@ -64,8 +64,8 @@ function May({ limits }: { limits: Whole["limits"] }) {
         [t("folders"), list(limits.folders)],
         [t("kinds"), list(limits.kinds, kindName)],
         [t("workspaces"), list(limits.workspaces, workspace)],
-        [t("entries"), limits.since || limits.until ? days : t("times_all")],
-        [t("ends"), limits.ends_on],
+        [t("entries"), limits.since || limits.until ? `${day(limits.since)} – ${day(limits.until)}` : t("times_all")],
+        [t("ends"), day(limits.ends_on)],
       ]}
     />
   );

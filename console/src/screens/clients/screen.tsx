@@ -35,7 +35,7 @@ function List() {
                   title={<bdi>{client.name}</bdi>}
                   text={
                     <>
-                      {t("last")} {client.last_request ? <Ago time={client.last_request} /> : t("never")} ·{" "}
+                      {client.last_request ? <>{t("last")} <Ago time={client.last_request} /></> : t("never")} ·{" "}
                       {t("today", { bytes: bytes(client.today.bytes), n: client.today.sentences })}
                     </>
                   }

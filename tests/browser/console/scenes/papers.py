@@ -69,6 +69,21 @@ def journal_found(person: Person) -> Page:
     return page
 
 
+def journal_on_this_day(person: Person) -> Page:
+    page = person.open("journal")
+    page.locator(".on-this-day summary").click()
+    expect(page.locator(".on-this-day section").first).to_be_visible()
+    return page
+
+
+def journal_tagged(person: Person) -> Page:
+    page = person.open("journal")
+    page.locator("main input[type=search]").click()
+    page.locator(".chip", has_text="#garden").click()
+    expect(page.get_by_role("list", name=spoken(page, "Search results")).get_by_role("listitem")).to_have_count(2)
+    return page
+
+
 def journal_empty(person: Person) -> Page:
     page = person.open("journal/2026-01-02")
     expect(page.locator(".empty")).to_be_visible()

@@ -3,21 +3,19 @@
 from playwright.sync_api import Page, expect
 
 from tests.browser.console.people import Person
-
-_KEEP = """async (letter) => {
-  const {promise, resolve} = Promise.withResolvers();
-  const asked = indexedDB.open("parachute-outbox");
-  asked.onupgradeneeded = () => asked.result.createObjectStore("letters");
-  asked.onsuccess = () => resolve(asked.result);
-  const database = await promise;
-  const letters = database.transaction("letters", "readwrite").objectStore("letters");
-  await new Promise((done) => (letters.put(letter, ["letter", letter.id]).onsuccess = done));
-  database.close();
-}"""
+from tests.browser.console.scenes.letters import forgotten, kept
 
 
 def shared_asks(person: Person) -> Page:
     return _shared(person)
+
+
+def shared_nothing(person: Person) -> Page:
+    page = person.open("keys")
+    forgotten(page)
+    page.goto(f"{person.computer.url}/#/share?problem=elsewhere")
+    expect(page.locator("main .notice")).to_be_visible()
+    return page
 
 
 def shared_refused(person: Person) -> Page:
@@ -37,7 +35,7 @@ def _shared(person: Person, **fields: object) -> Page:
         },
         "shared": {"title": "About bread", "link": "", "files": files},
     }
-    page.evaluate(_KEEP, {**letter, **fields})
+    kept(page, {**letter, **fields})
     page.goto(f"{person.computer.url}/#/share")
     expect(page.locator("main .shared")).to_be_visible()
     return page
