@@ -162,47 +162,6 @@ def test_signing_out_asks(make_person: MakePerson) -> None:
     wait_until(lambda: slices(page) == 0, "it is gone")
 
 
-HEARD = """() => {
-  const ask = navigator.mediaDevices.getUserMedia;
-  navigator.mediaDevices.getUserMedia = async (wanted) => {
-    await window.isAllowed;
-    return window.heard = await ask.call(navigator.mediaDevices, wanted);
-  };
-}"""
-SILENT = "window.heard?.getTracks().every((track) => track.readyState === 'ended')"
-
-
-def test_nobody_is_listened_to_who_has_left_before_the_browser_allowed_it(make_person: MakePerson) -> None:
-    page = make_person(PHONE).open("journal")
-    page.evaluate(HEARD)
-    page.evaluate("() => void (window.isAllowed = new Promise((resolve) => (window.allow = resolve)))")
-    page.get_by_role("button", name="Record your voice").click()
-    page.get_by_role("link", name="Chat", exact=True).first.click()
-    expect(page.get_by_label("Message", exact=True)).to_be_visible()
-    page.evaluate("window.allow()")
-    page.wait_for_function(SILENT)
-    assert slices(page) == 0
-
-
-def test_a_recording_ends_when_somebody_signs_out_in_another_window(make_person: MakePerson) -> None:
-    person = make_person(PHONE)
-    page = person.open("journal")
-    page.evaluate(HEARD)
-    begin(page)
-    other = person.context.new_page()
-    other.goto(f"{person.computer.url}/#/keys")
-    other.get_by_role("button", name="Sign out").click()
-    leaving = other.get_by_role("dialog").get_by_role("button", name="Sign out")
-    expect(leaving.or_(other.get_by_role("heading", name="Sign in to your computer"))).to_be_visible()
-    if leaving.count():
-        leaving.click()
-    page.wait_for_function(SILENT)
-    wait_until(lambda: slices(page) == 0, "nothing of it is left for who comes next")
-    expect(page.get_by_role("heading", name="Sign in to your computer")).to_be_visible()
-    assert slices(page) == 0
-    person.forgive_refusals()
-
-
 def test_the_service_worker_sends_it_with_no_page_open(make_person: MakePerson, computer: Computer) -> None:
     person = make_person(PHONE, **WITH_WORKER)
     page = person.open("journal")

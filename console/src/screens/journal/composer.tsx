@@ -87,8 +87,6 @@ export function Composer({ date, field, onWritten }: Props) {
   }, []);
   const listen = async () => {
     const begun = await record({ kind: "journal", date });
-    // The browser may have asked for the microphone until this screen was left.
-    if (!isThere.current) return void (await begun.drop());
     setRecorder(begun);
     void begun.brokenOff.then(async ({ message }) => {
       if (open.current !== begun) return;
