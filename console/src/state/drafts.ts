@@ -1,6 +1,6 @@
 /** Drafts of what was not sent, in this browser alone: per field, and per conversation, day or entry that it belongs to. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { filesOf, keepFiles } from "./letters";
+import { filesOf, keepFiles, moveFiles } from "./letters";
 
 const PREFIX = "draft/";
 
@@ -51,11 +51,12 @@ export const withoutSent = (now: string, sent: string) => (now.trimStart().start
 /** Texts as paragraphs of one. */
 export const joined = (...texts: string[]) => texts.filter(Boolean).join("\n\n");
 
-/** Have a draft go along where what it belongs to has got another name. */
+/** Have a draft and its files go along where what it belongs to has got another name. */
 export function moveDraft(from: string, to: string): void {
   const text = draftOf(from);
   keepDraft(from, "");
   if (text) keepDraft(to, text);
+  void moveFiles(`draft/${from}`, `draft/${to}`).catch(() => undefined);
 }
 
 interface Draft {
@@ -98,8 +99,11 @@ export function useDrafts<T extends Record<string, unknown>>(name: string, first
 export function useFileDraft<T>(name: string): [readonly T[], (change: (before: readonly T[]) => readonly T[]) => void] {
   const [files, setFiles] = useState<readonly T[]>([]);
   const newest = useRef(files);
+  const known = useRef(name);
   useEffect(() => {
     let isOver = false;
+    // What they belong to has got another name, and `moveDraft` has taken them along.
+    if (known.current !== name) return void (known.current = name);
     void filesOf<T>(`draft/${name}`)
       .then((found) => {
         if (!isOver && found.length) setFiles((newest.current = [...found, ...newest.current]));

@@ -1,7 +1,8 @@
 /** Changes of entries that were written at another time than they arrive: never over what is on the computer by then. */
 import { api, ApiError } from "~/api/client";
-import { keep, type Letter, type Said } from "./letter_store";
+import { keep, type Letter, replaced, type Said } from "./letter_store";
 import { merged } from "./merging";
+import { patient } from "./patience";
 
 const ROUTE = "/api/daily/entries/{id}";
 
@@ -15,7 +16,12 @@ export async function change(letter: Letter): Promise<void> {
   let seen = edit.theirs ?? edit.before;
   for (let times = 0; ; times++) {
     try {
-      return await api.module("PUT", ROUTE, { params, body: { ...mine, expected_version: seen.version } });
+      const body = { ...mine, expected_version: seen.version };
+      const { title, content, version } = await patient((signal) => api.module<Said>("PUT", ROUTE, { params, body, signal }));
+      // What was written once more meanwhile was written on this, unless somebody else's words are in it by now.
+      const next = times === 0 ? await replaced(letter) : undefined;
+      if (next?.edit) await keep({ ...next, edit: { ...next.edit, before: { title, content, version } } });
+      return;
     } catch (error) {
       if (!(error instanceof ApiError) || !["entry_changed", "no_such_entry"].includes(error.key) || times > 3) throw error;
       const theirs = await found(edit.entry);
@@ -23,7 +29,7 @@ export async function change(letter: Letter): Promise<void> {
       if (theirs && theirs.content === content.trimEnd() && theirs.title === mine.title) return;
       const both = theirs && !edit.theirs && mergedSides(edit.before, { ...mine, version: "" }, theirs);
       if (!theirs || !both) {
-        await keep({ ...letter, edit: { ...edit, theirs: theirs ?? null }, isRefused: true });
+        if (!(await replaced(letter))) await keep({ ...letter, edit: { ...edit, theirs: theirs ?? null }, isRefused: true });
         throw error;
       }
       [mine.title, mine.content, seen] = [both.title, both.content, theirs];
@@ -40,7 +46,7 @@ function mergedSides(before: Said, mine: Said, theirs: Said): Omit<Said, "versio
 
 async function found(id: string): Promise<Said | undefined> {
   try {
-    const { title, content, version } = await api.module<Said>("GET", ROUTE, { params: { id } });
+    const { title, content, version } = await patient((signal) => api.module<Said>("GET", ROUTE, { params: { id }, signal }));
     return { title, content, version };
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) return undefined;

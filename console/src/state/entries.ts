@@ -1,5 +1,6 @@
 /** Entries for the journal. */
 import { api } from "~/api/client";
+import { patient } from "./patience";
 
 export interface NewEntry {
   content: string;
@@ -11,7 +12,7 @@ export interface NewEntry {
   idempotency_key: string;
 }
 
-export const write = (body: NewEntry) => api.module("POST", "/api/daily/entries", { body });
+export const write = (body: NewEntry) => patient((signal) => api.module("POST", "/api/daily/entries", { body, signal }));
 
 /** A word that no other request has: the same entry is not written twice when its answer is lost. */
 export function newKey(): string {

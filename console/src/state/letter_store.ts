@@ -1,5 +1,5 @@
 /** Letters, the slices of their sound and their files, on the disk of this device, for pages and for the service worker. */
-import { clear, createStore, del, delMany, entries, get, getMany, keys, set, setMany, type UseStore } from "idb-keyval";
+import { clear, createStore, del, delMany, entries, get, getMany, keys, promisifyRequest, set, setMany, type UseStore } from "idb-keyval";
 import type { Shared, Target } from "./shared";
 
 /** The title and the text of an entry, with the version by which the computer knows them. */
@@ -54,6 +54,12 @@ const tell = (begun?: Begun) => others?.postMessage(begun ?? "changed");
 
 export const find = (id: string) => get<Letter>(place(id), store());
 
+/** The letter that stands in the place of one meanwhile, with other words. */
+export async function replaced({ id, at }: Letter): Promise<Letter | undefined> {
+  const now = await find(id).catch(() => undefined);
+  return now && now.at !== at ? now : undefined;
+}
+
 /** All that are here, the oldest first. */
 export async function all(): Promise<Letter[]> {
   const found = (await entries<string[], Letter>(store())).filter(([key]) => key[0] === "letter").map(([, letter]) => letter);
@@ -72,6 +78,16 @@ export async function keepFiles(name: string, files: readonly unknown[]): Promis
   await (files.length ? set(["files", name], files, store()) : del(["files", name], store()));
 }
 
+/** Have chosen files go along where what they belong to has got another name. */
+export async function moveFiles(from: string, to: string): Promise<void> {
+  await store()("readwrite", async (places) => {
+    const found = await promisifyRequest(places.get(["files", from]));
+    if (!found) return;
+    places.put(found, ["files", to]);
+    places.delete(["files", from]);
+  });
+}
+
 export const filesOf = async <T>(id: string): Promise<T[]> => (await get<T[]>(["files", id], store())) ?? [];
 
 /** Keep the next slice of a letter's sound, together with how long it is by now. */
@@ -88,7 +104,7 @@ export async function soundOf(letter: Letter): Promise<Blob> {
 export async function forget(id: string, begun?: string): Promise<void> {
   const letter = begun === undefined ? undefined : await find(id);
   if (letter?.chat && !letter.chat.session) {
-    const next = (await all()).filter(({ id: other, chat }) => other !== id && chat && !chat.session);
+    const next = (await all()).filter(({ id: other, chat, isRefused }) => other !== id && chat && !chat.session && !isRefused);
     await setMany(next.map((other) => [place(other.id), { ...other, chat: { session: begun } }]), store());
   }
   await delMany([place(id), ["files", id], ...(await slicesOf(id))], store());

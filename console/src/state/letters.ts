@@ -2,7 +2,7 @@
 import { computed, signal } from "@preact/signals";
 import { all, type Begun, forget, forgetAll, keep, type Letter } from "./letter_store";
 
-export { addSlice, filesOf, find, keepFiles, soundOf, type Begun, type Letter, type Said } from "./letter_store";
+export { addSlice, filesOf, find, keepFiles, moveFiles, soundOf, type Begun, type Letter, type Said } from "./letter_store";
 
 /** All that are kept here, the oldest first, without a recording that goes on. */
 export const letters = signal<readonly Letter[]>([]);
@@ -15,6 +15,9 @@ export const waiting = computed(() => letters.value.filter(({ id }) => !underway
 
 /** Messages of a conversation that wait; all that have none yet begin the same one. */
 export const waitingIn = (session: string | undefined) => waiting.value.filter(({ chat }) => chat && chat.session === session);
+
+/** The time of a message that is written now: after all that wait, also where the clock was set back. */
+export const timeOfNow = () => new Date(Math.max(Date.now(), ...letters.value.map(({ chat, at }) => (chat ? Date.parse(at) + 1 : 0)))).toISOString();
 
 /** The message by which a conversation began that somebody had written without a connection. */
 export const begun = signal<Begun | undefined>(undefined);

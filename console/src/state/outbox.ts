@@ -23,21 +23,28 @@ export async function deliver(letter: Letter, hear?: (part: number) => void): Pr
   await sendLetter(letter, explain, { hear }).finally(() => refresh().catch(() => undefined).finally(end));
 }
 
+interface Posting {
+  files?: readonly unknown[];
+  onKept?: () => void;
+  /** Whoever wrote it still sees its field. */
+  isThere?: () => boolean;
+}
+
 /**
  * Keep a letter on this device before anything else, then send it; false where it waits here. `onKept` hears that its words are
  * safe. Errors: what the computer refuses, and all others where a browser keeps nothing, as in a private window.
  */
-export async function post(letter: Letter, { files, onKept }: { files?: readonly unknown[]; onKept?: () => void } = {}): Promise<boolean> {
+export async function post(letter: Letter, { files = [], onKept, isThere = () => true }: Posting = {}): Promise<boolean> {
   const end = send(letter.id);
   try {
     const isKept = await put(letter, files).then(() => true, () => false);
     if (isKept) onKept?.();
     try {
-      await sendLetter(letter, explain, { isKept });
+      await sendLetter(letter, explain, isKept ? {} : { unkept: files });
     } catch (error) {
       if (!isKept) throw error;
-      // What was refused comes back to whoever wrote it, who can mend it; a conflict is theirs to decide, where it is shown.
-      if (isRefusal(error, letter) && !letter.sound && letter.kind !== "edit") {
+      // What was refused comes back to whoever wrote it, who can mend it; a conflict is theirs to decide, where it is shown. Who has left finds it where it waits.
+      if (isRefusal(error, letter) && !letter.sound && letter.kind !== "edit" && isThere()) {
         await remove(letter.id);
         throw error;
       }
@@ -57,7 +64,8 @@ interface Sending {
   keeps: boolean;
   /** Others wait that were written before it. */
   isBehind: boolean;
-  begin: () => Promise<void>;
+  /** Send it, and call the argument once the computer has it. */
+  begin: (onHeard?: () => void) => Promise<void>;
   onKept?: () => void;
 }
 
@@ -65,9 +73,10 @@ interface Sending {
 export async function sendKept(letter: Letter, files: readonly unknown[], { keeps, isBehind, begin, onKept }: Sending): Promise<void> {
   const end = send(letter.id);
   const isKept = keeps && (await put(letter, files).then(() => true, () => false));
-  onKept?.();
+  // Where nothing can be kept they stay in the field until the computer has them.
+  if (isKept) onKept?.();
   try {
-    if (!isBehind || !isKept) await begin();
+    if (!isBehind || !isKept) await begin(isKept ? undefined : onKept);
   } catch (error) {
     const isOver = error instanceof ApiError && error.key === "no_run";
     if (isKept && (isOver || !isRefusal(error, letter))) return;

@@ -2,13 +2,13 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { api, ApiError } from "~/api/client";
+import { patient } from "./patience";
 
 /** Bytes of one piece: on a slow connection, too, it arrives before somebody gives up. */
 const PIECE = 256 * 1024;
 /** Bytes of one piece of something large, for which many small ones would take too long; the computer takes no larger ones. */
 const LARGE_PIECE = 1024 * 1024;
 const LARGE = 8 * 1024 * 1024;
-const MILLISECONDS = 60_000;
 /** Times to begin anew where another window, or a computer that was restored, has changed what is there. */
 const TIMES = 20;
 
@@ -68,15 +68,4 @@ async function hashOf(data: Blob): Promise<string> {
   const reader = data.stream().getReader();
   for (let part = await reader.read(); !part.done; part = await reader.read()) hash.update(part.value);
   return bytesToHex(hash.digest());
-}
-
-/** Give a request up that nobody answers: a phone may have changed its network. */
-async function patient(ask: (signal: AbortSignal) => Promise<There>): Promise<There> {
-  const signal = AbortSignal.timeout(MILLISECONDS);
-  try {
-    return await ask(signal);
-  } catch (error) {
-    if (signal.aborted) throw new ApiError(0, "not_sent", "");
-    throw error;
-  }
 }

@@ -3,7 +3,8 @@ import { api, ApiError } from "~/api/client";
 import { events } from "~/api/stream";
 import { change } from "./edits";
 import { write } from "./entries";
-import { all, filesOf, find, forget, keep, type Letter } from "./letter_store";
+import { all, filesOf, find, forget, keep, type Letter, replaced } from "./letter_store";
+import { patient } from "./patience";
 
 const files = () => import("./journal_files");
 const sharing = () => import("./sharing");
@@ -39,21 +40,31 @@ export async function alone<T>(id: string, work: () => Promise<T>): Promise<T> {
   return navigator.locks ? await navigator.locks.request(`sending/${id}`, work) : await work();
 }
 
+interface Sending {
+  /** The files of one that could not be kept, which is sent as it is given. */
+  unkept?: readonly unknown[];
+  hear?: (part: number) => void;
+}
+
 /** Send a letter that is kept here, and forget it when the computer has confirmed it; `explain` makes an error the reason that stands in it. */
-export function sendLetter(letter: Letter, explain: (error: unknown) => string, { isKept = true, hear }: { isKept?: boolean; hear?: (part: number) => void } = {}): Promise<void> {
+export function sendLetter(letter: Letter, explain: (error: unknown) => string, { unkept, hear }: Sending = {}): Promise<void> {
   return alone(letter.id, async () => {
-    const kept = await find(letter.id).catch(() => undefined);
+    const sent = unkept ? letter : await find(letter.id).catch(() => undefined);
     // Somebody else has sent it while this one waited.
-    if (isKept && !kept) return;
+    if (!sent) return;
     let session: string | undefined;
     try {
-      session = await deliver(kept ?? letter, hear);
+      session = await deliver(sent, unkept, hear);
     } catch (error) {
       // With what came to light meanwhile, as the other side of a conflict.
       const now = await find(letter.id).catch(() => undefined);
-      if (now) await keep({ ...now, isHeld: false, isRefused: isRefusal(error, now), problem: reason(error, explain) }).catch(() => undefined);
+      // A conversation that is gone has no screen: its message waits for somebody where new ones are written.
+      const isGone = now?.chat && error instanceof ApiError && error.key === "session_not_found";
+      if (now?.at === sent.at) await keep({ ...now, ...(isGone && { chat: {} }), isHeld: false, isRefused: isRefusal(error, now), problem: reason(error, explain) }).catch(() => undefined);
       throw error;
     }
+    // Written once more meanwhile: that is not sent yet.
+    if (await replaced(sent)) return;
     // It stays here where the browser fails to: the computer takes it once.
     await forget(letter.id, session).catch(() => undefined);
   });
@@ -65,22 +76,22 @@ function reason(error: unknown, explain: (error: unknown) => string): string | u
 }
 
 /** Send it, and give the conversation that a message is in. */
-async function deliver(letter: Letter, hear?: (part: number) => void): Promise<string | undefined> {
+async function deliver(letter: Letter, unkept?: readonly unknown[], hear?: (part: number) => void): Promise<string | undefined> {
   if (letter.kind === "chat") return sendMessage(letter);
   if (letter.kind === "edit") await change(letter);
-  else if (letter.kind === "answer") await api.post("/api/inbox/answer", { body: answerOf(letter) });
+  else if (letter.kind === "answer") await patient((signal) => api.post("/api/inbox/answer", { body: answerOf(letter), signal }));
   else if (letter.kind === "shared") await (await ready(sharing())).deliverShared(letter, hear);
-  else await sendEntry(letter);
+  else await sendEntry(letter, unkept);
   return undefined;
 }
 
 const answerOf = ({ answer }: Letter) => ({ id: answer?.id, hash: answer?.hash, answer: answer?.word, ...(answer?.values && { values: answer.values }) });
 
-async function sendEntry(letter: Letter): Promise<void> {
+async function sendEntry(letter: Letter, unkept?: readonly unknown[]): Promise<void> {
   const { sound, id, content, date, at } = letter;
   const { keepSound, addPictures } = sound || letter.files ? await ready(files()) : {};
   const path = await keepSound?.(letter);
-  const text = letter.files && addPictures ? await addPictures(letter, await filesOf<File>(id)) : content;
+  const text = letter.files && addPictures ? await addPictures(letter, (unkept as File[] | undefined) ?? (await filesOf<File>(id))) : content;
   await write({ content: text, date, written_at: at, audio_path: path, duration: sound?.seconds, idempotency_key: id });
 }
 
@@ -88,10 +99,12 @@ async function sendEntry(letter: Letter): Promise<void> {
 async function sendMessage(letter: Letter): Promise<string> {
   const attachments = letter.files ? await filesOf(letter.id) : [];
   const body = messageOf(letter, attachments);
-  for await (const event of events<{ type: string; sessionId?: string }>("POST", "/api/chat?text=delta", { body })) {
-    if (event.type === "session" && event.sessionId) return event.sessionId;
-  }
-  throw new ApiError(0, "not_sent", "");
+  return patient(async (signal) => {
+    for await (const event of events<{ type: string; sessionId?: string }>("POST", "/api/chat?text=delta", { body, signal })) {
+      if (event.type === "session" && event.sessionId) return event.sessionId;
+    }
+    throw new ApiError(0, "not_sent", "");
+  });
 }
 
 /** The body with which a message is sent. */
@@ -107,7 +120,12 @@ export async function sendAll(explain: (error: unknown) => string, wanted: (lett
   const busy = new Set<string | undefined>();
   for (const { id } of (await all()).filter(isUrgent)) {
     const now = await find(id);
-    if (!now || !isUrgent(now) || !wanted(now) || (now.chat && busy.has(now.chat.session))) continue;
+    if (!now || !isUrgent(now) || (now.chat && busy.has(now.chat.session))) continue;
+    if (!wanted(now)) {
+      // This page sends it at this moment: what was written after it in the same conversation comes after it.
+      if (now.chat) busy.add(now.chat.session);
+      continue;
+    }
     try {
       await sendLetter(now, explain);
       if (now.kind === "journal") sent += 1;

@@ -4,7 +4,7 @@ import { api, ApiError } from "~/api/client";
 import { events } from "~/api/stream";
 import type { Question } from "~/components/questions";
 import { newKey } from "~/state/entries";
-import { type Letter, remove, waitingIn } from "~/state/letters";
+import { type Letter, remove, timeOfNow, waitingIn } from "~/state/letters";
 import { listen } from "~/state/live";
 import { sendKept } from "~/state/outbox";
 import { messageOf } from "~/state/sending";
@@ -63,10 +63,7 @@ export class Conversation {
   /** Read what was said, with `isLong` more than the first screen needs, and follow an answer that is coming in. */
   async open(isLong = false): Promise<void> {
     this.error.value = undefined;
-    if (!this.id) {
-      this.isLoading.value = false;
-      return;
-    }
+    if (!this.id) return void (this.isLoading.value = false);
     try {
       const params = { session: this.id };
       const [found, { active }] = await Promise.all([
@@ -160,21 +157,23 @@ export class Conversation {
   async send(text: string, attachments: Attachment[] = [], beginning: Beginning = {}, onKept?: () => void): Promise<void> {
     const chat = { session: this.id, beginning: this.id ? undefined : beginning };
     const files = attachments.length ? attachments.map(({ fileName }) => fileName) : undefined;
-    const letter: Letter = { id: newKey(), kind: "chat", at: new Date().toISOString(), date: "", content: text, files, chat };
-    const [keeps, isBehind] = [beginning.continuedFrom === undefined, waitingIn(this.id).some(({ isRefused }) => !isRefused)];
-    const begin = () => (this.isRunning.value && this.id ? this.inject(letter) : this.begin(letter, attachments, beginning));
-    await sendKept(letter, attachments, { keeps, isBehind, begin, onKept });
+    const letter: Letter = { id: newKey(), kind: "chat", at: timeOfNow(), date: "", content: text, files, chat };
+    // The first message of a conversation may be on its way: another one beside it would begin one of its own.
+    const isBehind = (this.isRunning.value && !this.id) || waitingIn(this.id).some(({ isRefused }) => !isRefused);
+    const begin = (onHeard?: () => void) => (this.isRunning.value && this.id ? this.inject(letter, onHeard) : this.begin(letter, attachments, beginning, onHeard));
+    // Once this screen is left nobody sees the field into which it would come back.
+    const orWait = (error: unknown) => Promise.reject(this.ended.signal.aborted ? new ApiError(0, "not_sent", "") : error);
+    await sendKept(letter, attachments, { keeps: beginning.continuedFrom === undefined, isBehind, begin: (heard) => begin(heard).catch(orWait), onKept });
   }
 
-  private async inject({ id, content }: Letter): Promise<void> {
-    const session = this.id ?? "";
-    await api.post("/api/chat/{session}/inject", { params: { session }, body: { message: content, idempotency_key: id } });
-    await remove(id, session).catch(() => undefined);
+  private async inject({ id, content }: Letter, onHeard?: () => void): Promise<void> {
+    await api.post("/api/chat/{session}/inject", { params: { session: this.id ?? "" }, body: { message: content, idempotency_key: id } });
+    await remove(id).catch(() => undefined).finally(onHeard);
   }
 
-  private async begin(letter: Letter, attachments: Attachment[], beginning: Beginning): Promise<void> {
+  private async begin(letter: Letter, attachments: Attachment[], beginning: Beginning, onHeard?: () => void): Promise<void> {
     this.last = { text: letter.content, attachments };
-    this.onHeard = (session) => void remove(letter.id, session).catch(() => undefined);
+    this.onHeard = (session) => void remove(letter.id, session).catch(() => undefined).finally(onHeard);
     this.branchedFrom = beginning.continuedFrom ?? null;
     const begun = performance.now();
     const mine = { ...this.message("user", letter.content), files: attachments.map(shown) };
@@ -189,7 +188,7 @@ export class Conversation {
       await this.take(events<ChatEvent>("POST", "/api/chat?text=delta", { body, signal: this.ended.signal }));
       if (this.isRunning.value) await this.follow();
     } catch (error) {
-      if (this.ended.signal.aborted) return;
+      if (this.ended.signal.aborted && this.isHeard) return;
       if (!this.isHeard) {
         // It has not begun: the message goes back to whoever wrote it.
         batch(() => {

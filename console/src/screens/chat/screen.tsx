@@ -60,7 +60,10 @@ function Opened({ conversation, id }: { conversation: Conversation; id: string |
   const seen = useRef<ReadonlySet<string>>(new Set());
   if (waits.length) seen.current = new Set(waits.map(({ id }) => id));
   useEffect(() => {
-    if (isNew && !conversation.isRunning.value && sent.value && seen.current.has(sent.value.id)) go(to("chat", [sent.value.session]), { replace: true });
+    if (!isNew || conversation.isRunning.value || !sent.value || !seen.current.has(sent.value.id)) return;
+    // What was typed since goes with it.
+    moveDraft(name, draftName(sent.value.session));
+    go(to("chat", [sent.value.session]), { replace: true });
   }, [sent.value]);
   useLayoutEffect(() => {
     // On a phone it would open the keyboard.

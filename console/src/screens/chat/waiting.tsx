@@ -2,8 +2,9 @@
 import { Button } from "~/components/button";
 import { Icon } from "~/components/icons";
 import { drop, Pictures, t as named } from "~/components/unsent";
-import { type Letter, remove } from "~/state/letters";
+import { find, type Letter, remove } from "~/state/letters";
 import { deliver } from "~/state/outbox";
+import { alone } from "~/state/sending";
 import { ago, moment } from "~/text/messages";
 import { said } from "~/text/server_sentences";
 import { t } from "./texts";
@@ -11,10 +12,13 @@ import { t } from "./texts";
 /** `onTakeBack`: the words come back into the field, to be changed. */
 export function Waiting({ letters, onTakeBack }: { letters: readonly Letter[]; onTakeBack?: (text: string) => void }) {
   if (letters.length === 0) return null;
-  const takeBack = async ({ id, content }: Letter) => {
-    onTakeBack?.(content);
-    await remove(id);
-  };
+  const takeBack = ({ id, content }: Letter) =>
+    alone(id, async () => {
+      // Another window has sent it meanwhile.
+      if (!(await find(id))) return;
+      onTakeBack?.(content);
+      await remove(id);
+    });
   return (
     <section class="waiting-messages" aria-label={named("entries")}>
       {letters.map((letter) => (

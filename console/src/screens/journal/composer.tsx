@@ -26,6 +26,7 @@ export function Composer({ date, field, onWritten }: Props) {
   const [recorder, setRecorder] = useState<Recorder>();
   const [isDraggedOver, setDraggedOver] = useState(false);
   const chooser = useRef<HTMLInputElement>(null);
+  const isThere = useRef(true);
   const send = async (letter: Letter) => {
     const written = pictures.length ? { ...letter, files: pictures.map((file) => file.name) } : letter;
     // A private window may keep nothing: then the text stays in the field until it has arrived.
@@ -36,7 +37,7 @@ export function Composer({ date, field, onWritten }: Props) {
       choose((now) => now.filter((file) => !pictures.includes(file)));
     };
     try {
-      if (!(await post(written, { files: pictures, onKept }))) return;
+      if (!(await post(written, { files: pictures, onKept, isThere: () => isThere.current }))) return;
     } catch (error) {
       // What was refused comes back to whoever wrote it, before what was typed meanwhile.
       if (!letter.sound && isKept) {
@@ -79,7 +80,10 @@ export function Composer({ date, field, onWritten }: Props) {
     if (query.has("write")) field.current?.focus();
     // Not once more when the page is loaded again.
     if (query.has("record") || query.has("write")) go(to("journal"), { replace: true });
-    return () => void open.current?.stop();
+    return () => {
+      isThere.current = false;
+      void open.current?.stop().catch(() => undefined);
+    };
   }, []);
   const listen = async () => {
     const begun = await record({ kind: "journal", date });
