@@ -60,9 +60,9 @@ const generated = {
       const [kind, code] = path.split(":");
       return { contents: `export default ${JSON.stringify(await { texts, sentences }[kind](code))};`, loader: "js" };
     });
-    // Every screen, and what sends files, asks for what stands at the start, which is then one file: without this each part that
+    // Every screen, and whatever else is loaded later, asks for what stands at the start, which is then one file: without this each part that
     // some use and others do not would be a file of its own, and twenty would be fetched before anything is shown.
-    builder.onLoad({ filter: /[/\\](screens[/\\][^/\\]+[/\\]screen\.tsx|state[/\\](journal_files|sharing)\.ts)$/ }, async ({ path }) => ({
+    builder.onLoad({ filter: /[/\\](screens[/\\][^/\\]+[/\\]screen\.tsx|components[/\\]save_page\.ts|state[/\\](journal_files|push|reading|sharing)\.ts)$/ }, async ({ path }) => ({
       contents: `import "~/main";\n${await readFile(path, "utf8")}`,
       loader: "tsx",
     }));
