@@ -24,7 +24,7 @@ from parachute.chat.imports.arriving import Arriving
 from parachute.chat.imports.attached import AttachedFiles, check_attachment
 from parachute.chat.imports.folders import Record
 from parachute.chat.imports.growing import Growing
-from parachute.chat.imports.journal import CallJournal, ImportedEntries, entries_of
+from parachute.chat.imports.journal import CallJournal, ImportedEntries, TellJournal, entries_of
 from parachute.chat.imports.models import Import, LeftOut
 from parachute.chat.sessions.importing import ImportedSessions
 from parachute.chat.sessions.models import Session
@@ -62,6 +62,7 @@ class Imports:
         lineage: Lineage,
         requests: Requests,
         call_journal: CallJournal,
+        tell_journal: TellJournal,
     ) -> None:
         self._folders = attached.folders
         self._attached = attached
@@ -70,7 +71,7 @@ class Imports:
         self._bring = bring
         self._lineage = lineage
         self._requests = requests
-        self._entries = ImportedEntries(attached.folders, call_journal, lineage)
+        self._entries = ImportedEntries(attached.folders, call_journal, tell_journal, lineage)
         self._growing = Growing(attached, sessions)
         self._under_way: dict[str, Import] = {}
         self._placing = asyncio.Lock()

@@ -121,6 +121,7 @@ async def build_automation(
             chat.changes.lineage,
             modules.hosts.requests,
             partial(modules.interfaces.call_for_core, "JournalInterface"),
+            partial(modules.interfaces.tell, "JournalInterface"),
         )
     )
     serve_modules(
