@@ -1,7 +1,6 @@
 """The wing `automation`: suggestions, agents of modules, scheduled agents, maintenance, triage and the curator."""
 
 from collections.abc import Callable
-from functools import partial
 
 from msgspec import Struct
 
@@ -120,8 +119,7 @@ async def build_automation(
             Restoring(SuggestionStore(storage.suggestions)).bring,
             chat.changes.lineage,
             modules.hosts.requests,
-            partial(modules.interfaces.call_for_core, "JournalInterface"),
-            partial(modules.interfaces.tell, "JournalInterface"),
+            modules.interfaces,
         )
     )
     serve_modules(
