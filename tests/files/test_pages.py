@@ -210,7 +210,9 @@ async def test_what_is_no_page_is_said(world: World) -> None:
     world.site.page("/empty", "<script>draw()</script>")
     world.site.page("/large", "x" * (9 << 20))
     world.site.page("/packed", "x", content_encoding="gzip")
+    world.site.page("/torn", "", "302 Found", location="http://[")
     for path, key in (
+        ("/torn", "no_page"),
         *(("/pdf", "not_a_page"), ("/empty", "page_empty"), ("/large", "page_too_large")),
         *(("/packed", "page_compressed"), ("/gone", "no_page")),
     ):
@@ -224,6 +226,21 @@ async def test_hostile_marks_end_in_time_and_within_bounds(world: World) -> None
     world.site.page("/links", "<title>Links</title>" + '<a href="/x">' * 50_000 + "end")
     assert len(await world.save("/deep")) < 2_000_000
     assert "end" in await world.save("/links")
+
+
+async def test_plain_text_and_titles_show_nothing_but_themselves(world: World) -> None:
+    picture = "![x](https://tracker.example/x.gif)"
+    world.site.page("/a.txt", f"Tea & <b>salt</b>\n\n{picture} ä", content_type="text/plain; charset=utf-8")
+    assert f"\n---\n\n```\nTea & <b>salt</b>\n\n{picture} ä\n```\n" in await world.save("/a.txt")
+    world.site.page("/latin", "caf\u00e9", content_type="text/plain; charset=windows-1251")
+    assert "cafГ©" in await world.save("/latin")
+    world.site.page("/title", f"<title>{picture}</title><p>words")
+    assert r"# !\[x\](https://tracker.example/x.gif)" in await world.save("/title")
+
+
+async def test_an_encoding_that_takes_hours_is_not_read(world: World) -> None:
+    world.site.page("/", "charset=punycode a-" + "b" * 4_000_000, content_type="text/plain; charset=punycode")
+    assert "charset=punycode" in await world.save()
 
 
 def test_names_are_names_of_files() -> None:

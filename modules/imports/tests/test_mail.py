@@ -48,6 +48,18 @@ def test_html_and_what_is_malformed(tmp_path: Path) -> None:
     assert read(tmp_path, head + nested).errors == []
 
 
+def test_a_large_mail_and_an_odd_encoding_cost_no_hours(tmp_path: Path) -> None:
+    head = b"From: a@b.example\nDate: Tue, 5 Mar 2024 10:00:00 +0000\n"
+    odd = head + b"Content-Type: text/plain; charset=punycode\n\na-" + b"b" * 3_000_000
+    begin = b"From a Tue Mar  5 10:00:00 2024\n"
+    large = head + b"\n" + b"y" * (33 << 20)
+    box = b"".join(begin + each + b"\n\n" for each in (odd, large, mail(name="after@a.example"), b"")) + begin * 2
+    found = read(tmp_path, box + b"\n\nFrom " * 5_000)
+    assert [each["title"] for each in found.entries] == ["", "Tickets"]
+    assert found.entries[0]["content"].endswith("bbb")
+    assert found.left_out["mails_too_large"] == 1
+
+
 @pytest.mark.parametrize(
     ("text", "is_mail"),
     [

@@ -9,6 +9,7 @@ from typing import Any
 
 from parachute.base.errors import InvalidInput, NotAllowed
 from parachute.base.folders import Folder
+from parachute.changes.contents import Content, content_of
 from parachute.changes.lineage import Lineage
 from parachute.chat.imports.folders import ImportFolders
 from parachute.chat.imports.models import Import
@@ -18,39 +19,43 @@ _LIST = "entries.jsonl"
 _LINE = 64 * 1024
 _AT_ONCE = 200
 _SECONDS = 120.0
+_DAYS = "Daily/journals"
+_LARGEST = 8 * 1024 * 1024
 
 CallJournal = Callable[[str, dict[str, Any], float], Awaitable[Any]]
 """Calls a method of the journal; errors: Unavailable, and what it answers."""
+
+TellJournal = Callable[[Origin], Awaitable[None]]
+"""Notes the origin of what the journal is about to be told."""
 
 
 class ImportedEntries:
     """Writes entries, and takes them back; of each its id and the version that came are noted."""
 
-    def __init__(self, folders: ImportFolders, call: CallJournal, lineage: Lineage) -> None:
+    def __init__(self, folders: ImportFolders, call: CallJournal, tell: TellJournal, lineage: Lineage) -> None:
         self._folders = folders
         self._call = call
+        self._tell = tell
         self._lineage = lineage
 
     async def add(self, found: Import, entries: Sequence[dict[str, Any]], *, only_looking: bool) -> list[str]:
         """Write entries; what became of each. Errors: NotAllowed, InvalidInput, Unavailable without a journal."""
         if not found.takes_files:
             raise NotAllowed("Bringing entries into the journal needs the owner.", key="not_owner")
-        looking = only_looking or found.is_dry
-        if not looking:
-            # Noted first: what was written is known when the import is undone, also after a crash.
-            new = [
-                str(each.get("id"))
-                for each, what in zip(entries, await self._ask(entries, True), strict=True)
-                if what["outcome"] == "new"
-            ]
-            await asyncio.to_thread(self._note, found.id, dict.fromkeys(new, ""))
-            paths = {f"Daily/journals/{each.get('date')}.md" for each in entries if each.get("id") in new}
-            for path in sorted(paths):
-                await self._lineage.wrote(self._folders.vault / path, [""], Origin.IMPORT)
-        placed = await self._ask(entries, looking)
-        if not looking:
-            versions = {str(each.get("id")): str(what["version"]) for each, what in zip(entries, placed, strict=True)}
-            await asyncio.to_thread(self._note, found.id, {each: versions[each] for each in new if each in versions})
+        placed = await self._ask(entries, True)
+        if not (only_looking or found.is_dry):
+            new = [(each, what) for each, what in zip(entries, placed, strict=True) if what["outcome"] == "new"]
+            # Noted first, with what comes: an undo knows what was written, and what somebody has changed since, also after a crash.
+            await asyncio.to_thread(self._note, found.id, {str(each["id"]): str(what["version"]) for each, what in new})
+            dates = sorted({str(each["date"]) for each, _ in new})
+            if dates:
+                # Whoever asks the journal later hears words of others, whatever it makes of them.
+                await self._tell(Origin.IMPORT)
+            for date in dates:
+                await self._lineage.wrote(self._folders.vault / f"{_DAYS}/{date}.md", [""], Origin.IMPORT)
+            placed = await self._ask(entries, False)
+            for path, content in await asyncio.to_thread(self._written, dates):
+                await self._lineage.wrote(self._folders.vault / path, [""], Origin.IMPORT, [content])
         return [str(each["outcome"]) for each in placed]
 
     async def take_back(self, import_id: str) -> tuple[int, list[str]]:
@@ -77,6 +82,16 @@ class ImportedEntries:
     async def _ask(self, entries: Sequence[dict[str, Any]], only_looking: bool) -> list[Mapping[str, Any]]:
         asked = {"entries": list(entries), "only_looking": only_looking}
         return list(await self._call("bring", asked, _SECONDS))
+
+    def _written(self, dates: Sequence[str]) -> list[tuple[str, Content]]:
+        """The files of days with what is in them: whoever renames or copies one has it from elsewhere, too."""
+        found = list[tuple[str, Content]]()
+        with contextlib.suppress(OSError), Folder.open(self._folders.vault / _DAYS) as folder:
+            names = [each.name for each in folder.entries() if each.name[:10] in dates and each.name.endswith(".md")]
+            for name in names:
+                with contextlib.suppress(OSError, InvalidInput):
+                    found.append((f"{_DAYS}/{name}", content_of(folder.read(name, _LARGEST))))
+        return found
 
     def _note(self, import_id: str, versions: Mapping[str, str]) -> None:
         if not versions:

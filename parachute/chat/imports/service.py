@@ -10,6 +10,7 @@ import re
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any, BinaryIO
 
 from msgspec import to_builtins
@@ -24,10 +25,11 @@ from parachute.chat.imports.arriving import Arriving
 from parachute.chat.imports.attached import AttachedFiles, check_attachment
 from parachute.chat.imports.folders import Record
 from parachute.chat.imports.growing import Growing
-from parachute.chat.imports.journal import CallJournal, ImportedEntries, entries_of
+from parachute.chat.imports.journal import ImportedEntries, entries_of
 from parachute.chat.imports.models import Import, LeftOut
 from parachute.chat.sessions.importing import ImportedSessions
 from parachute.chat.sessions.models import Session
+from parachute.modules.runtime.interfaces import Interfaces
 from parachute.modules.runtime.models import ApprovedModule
 from parachute.modules.runtime.requests import Requests
 from parachute.security.audit.service import Audit
@@ -40,6 +42,7 @@ _FILE = 2 * 1024**3
 _ATTACHMENT = 100 * 1024**2
 _PART = 4 * 1024 * 1024
 _STATE = 20
+_JOURNAL = "JournalInterface"
 
 BringSuggestion = Callable[[dict[str, Any], bool], Awaitable[bool]]
 """Stores a suggestion that came with an archive, or in a dry run only looks: whether it was not there. Errors: InvalidInput, Conflict."""
@@ -61,7 +64,7 @@ class Imports:
         bring: BringSuggestion,
         lineage: Lineage,
         requests: Requests,
-        call_journal: CallJournal,
+        interfaces: Interfaces,
     ) -> None:
         self._folders = attached.folders
         self._attached = attached
@@ -70,7 +73,8 @@ class Imports:
         self._bring = bring
         self._lineage = lineage
         self._requests = requests
-        self._entries = ImportedEntries(attached.folders, call_journal, lineage)
+        call, tell = partial(interfaces.call_for_core, _JOURNAL), partial(interfaces.tell, _JOURNAL)
+        self._entries = ImportedEntries(attached.folders, call, tell, lineage)
         self._growing = Growing(attached, sessions)
         self._under_way: dict[str, Import] = {}
         self._placing = asyncio.Lock()

@@ -105,7 +105,10 @@ async def _ask(url: str, target: Target, egress: Egress, certificates: Certifica
 async def _read(url: str, target: Target, response: httpcore2.Response) -> Page:
     headers = httpx2.Headers(response.headers)
     if response.status in _REDIRECTING and (place := headers.get("location")):
-        return Page(url, leads_to=urljoin(url, place)[: _LONGEST + 1])
+        try:
+            return Page(url, leads_to=urljoin(url, place)[: _LONGEST + 1])
+        except ValueError as error:
+            raise Unavailable(f"{target.host} leads to no address.", key="no_page", status=502) from error
     if response.status != 200:
         raise Unavailable(f"{target.host} answers {response.status}, and no page.", key="no_page", status=502)
     kind, _, rest = headers.get("content-type", "text/html").lower().partition(";")

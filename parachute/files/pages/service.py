@@ -16,7 +16,7 @@ from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import Conflict, InvalidInput
 from parachute.changes.lineage import Lineage
 from parachute.files.documents import reading
-from parachute.files.documents.program.html import decoded
+from parachute.files.documents.program.page import escaped
 from parachute.files.models import Expected, WrittenFile
 from parachute.files.service import VaultFiles
 from parachute.sandbox.egress.certificates import Certificates
@@ -73,10 +73,7 @@ class WebPages:
             page = await fetch(url, self._egress, self._certificates)
             if page.leads_to is not None:
                 return SavedPage(url, "", leads_to=page.leads_to)
-            if page.is_text:
-                title, text = "", decoded(page.content)
-            else:
-                title, text = await _read(page.url, page.charset, page.content)
+            title, text = await _read(page.url, page.charset, _marked(page.content) if page.is_text else page.content)
         if not text.strip():
             raise InvalidInput("url: the page says nothing without its programs.", key="page_empty")
         written = await self._write(page.url, title, text, caller)
@@ -84,7 +81,7 @@ class WebPages:
 
     async def _write(self, url: str, title: str, text: str, caller: Caller) -> WrittenFile:
         day = self._clock.now().astimezone().date().isoformat()
-        named = f"# {title}\n\n" if title and not text.startswith("# ") else ""
+        named = f"# {escaped(title)}\n\n" if title and not text.startswith("# ") else ""
         # JSON is YAML, whatever a title holds.
         head = f"---\nsource: {json.dumps(url)}\ntitle: {json.dumps(title, ensure_ascii=False)}\nsaved: {day}\norigin: web\n---\n\n"
         content = f"{head}{named}{text.strip()}\n".encode(errors="replace")
@@ -123,6 +120,11 @@ async def _read(url: str, charset: str, content: bytes) -> tuple[str, str]:
             raise InvalidInput("url: the page cannot be read.", key="page_unreadable") from error
     title, _, rest = text.partition("\n")
     return title.strip()[:300], rest
+
+
+def _marked(content: bytes) -> bytes:
+    """Return plain text as a page that shows it as it is, read where it holds up nobody."""
+    return b"<pre>" + content.replace(b"&", b"&amp;").replace(b"<", b"&lt;") + b"</pre>"
 
 
 def _opened(content: bytes) -> IO[bytes]:

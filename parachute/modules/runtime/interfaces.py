@@ -13,6 +13,7 @@ from parachute.modules.runtime.models import ApprovedModule
 from parachute.modules.runtime.service import Hosts
 from parachute.security.audit.records import para_ids
 from parachute.security.audit.service import Audit
+from parachute.security.origin import Origin
 
 _AT_ONCE = 64
 _SECONDS = 60.0
@@ -86,6 +87,11 @@ class Interfaces:
     async def call_for_core(self, interface: str, method: str, arguments: dict[str, Any], seconds: float) -> Any:
         """Call a method of an interface for core itself; errors: Unavailable, HostDown, and what it answers."""
         return await self._call(_CORE, InterfaceName(interface), method, arguments, seconds)
+
+    async def tell(self, interface: str, origin: Origin) -> None:
+        """Note the origin of what core itself is about to tell the provider of an interface."""
+        if provider := self._provider(InterfaceName(interface)):
+            await self._hosts.origins.has_read(provider.module.name, origin)
 
     async def _call(
         self, caller: str, wanted: InterfaceName, method: str, arguments: dict[str, Any], seconds: float

@@ -1,7 +1,6 @@
 """The wing `automation`: suggestions, agents of modules, scheduled agents, maintenance, triage and the curator."""
 
 from collections.abc import Callable
-from functools import partial
 
 from msgspec import Struct
 
@@ -122,7 +121,7 @@ async def build_automation(
             Restoring(SuggestionStore(storage.suggestions)).bring,
             chat.changes.lineage,
             modules.hosts.requests,
-            partial(modules.interfaces.call_for_core, "JournalInterface"),
+            modules.interfaces,
         )
     )
     serve_modules(

@@ -17,7 +17,7 @@ from tests.support.official import install
 from tests.support.small_disk import small_disk
 from tests.support.waiting import until
 
-from . import exports
+from . import exports, journals
 from .conftest import over, signed, undone, upload
 from .exports import node, tree
 
@@ -126,6 +126,44 @@ async def test_the_server_is_killed(computer: Computer) -> None:
         await whole(computer, client)
         assert (await undone(client, import_id))["state"] == "undone"
         assert 0 < len(await here(client)) < COUNT
+
+
+async def test_entries_that_were_changed_after_a_crash_outlive_its_undo(computer: Computer) -> None:
+    install(computer, "daily")
+    count = 400
+    days = [
+        journals.dayone_entry(f"{n:032X}", f"20{10 + n % 10}-01-{n % 28 + 1:02}T10:00:00Z", text=f"Zanzibar {n}")
+        for n in range(count)
+    ]
+    data = journals.dayone_zip(*days)
+
+    async def there(client: httpx2.AsyncClient) -> list[dict[str, Any]]:
+        asked = {"q": "zanzibar", "limit": 1000}
+        return list((await client.get("/api/daily/search", params=asked)).json()["entries"])
+
+    async with computer.client(headers=signed(computer)) as client:
+        import_id = str((await client.post("/api/imports", content=data)).json()["id"])
+
+        async def some() -> bool:
+            return int((await client.get(f"/api/imports/{import_id}")).json()["entriesImported"]) >= 50
+
+        await until(some, "some entries have come")
+    await asyncio.to_thread(computer.kill_core)
+    async with computer.client(headers=signed(computer)) as client:
+        await until(lambda: is_interrupted(client, import_id), "the import is known as interrupted")
+        found = await there(client)
+        assert 50 <= len(found) < count
+        mine = [each["id"] for each in (found[0], found[-1])]
+        for each in mine:
+            await client.put(f"/api/daily/entries/{each}", json={"content": "Zanzibar is mine."})
+        again = await upload(client, data)
+        assert again["entriesImported"] == count - len(found)
+        assert len(await there(client)) == count
+        gone = await undone(client, import_id)
+        assert set(mine) <= set(gone["kept"])
+        assert {each["id"] for each in await there(client)} >= set(mine)
+        assert (await undone(client, again["id"]))["state"] == "undone"
+        assert {each["id"] for each in await there(client)} == set(mine)
 
 
 async def test_one_that_is_cancelled_keeps_what_came(computer: Computer) -> None:

@@ -1,5 +1,6 @@
 """Journals of other programs and mails are imported by a whole computer: placed, skipped the second time, and taken back."""
 
+import json
 import random
 from typing import Any
 
@@ -129,3 +130,9 @@ async def test_a_damaged_picture_does_not_cost_the_others(owner: httpx2.AsyncCli
     done = await upload(owner, bytes(packed))
     assert (done["state"], done["entriesImported"], done["media"]) == ("done", 2, 1)
     assert {each["what"]: each["count"] for each in done["leftOut"]}["media_damaged"] == 1
+
+
+async def test_what_the_journal_says_is_of_others_from_then_on(server: Server, owner: httpx2.AsyncClient) -> None:
+    await upload(owner, journals.mail(name="origin@a.example", sent="Tue, 5 Mar 2013 10:00:00 +0000"), kind="mail")
+    read = json.loads((server.home.root / "module-origins.json").read_bytes())
+    assert read["daily"] == "import"

@@ -53,7 +53,7 @@ class BringingRoutes:
                 found = await self.journal.get(entry_id)
             except NotFound:
                 continue
-            if version and version_of(found.entry) != version:
+            if version_of(found.entry) != version:
                 kept.append(entry_id)
             else:
                 paths[found.path][found.entry.key] = version
@@ -62,7 +62,7 @@ class BringingRoutes:
             def edit(day: Day, keys: dict[str, str] = keys) -> Day:
                 for key, version in keys.items():
                     entry = day.entry(key)
-                    if entry is not None and (not version or version_of(entry) == version):
+                    if entry is not None and version_of(entry) == version:
                         day = day.remove(key)
                 return day
 

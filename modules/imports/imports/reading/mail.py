@@ -1,5 +1,6 @@
 """Mails, one in a file or many in an mbox: each becomes an entry of the day on which it was sent."""
 
+import codecs
 import email
 import email.policy
 import email.utils
@@ -35,6 +36,11 @@ _HEADER = re.compile(
     rb"([A-Za-z][A-Za-z0-9-]{0,60}):[ \t]?[^\r\n]*\r?\n(?:[ \t][^\r\n]*\r?\n)*[A-Za-z][A-Za-z0-9-]{0,60}:"
 )
 _FROM = re.compile(rb"(?m)^From [^\r\n]*\r?\n")
+_NEXT = re.compile(rb"\n\r?\nFrom ")
+_TORN = 1000
+_ODD = frozenset({"idna", "punycode", "raw_unicode_escape", "undefined", "unicode_escape"})
+"""Encodings that no mail has; some take hours for a few megabytes."""
+
 _QUOTED = re.compile(rb"(?m)^>(>*From )")
 
 
@@ -61,7 +67,7 @@ def read(file: Readable, say: Callable[..., None]) -> Iterator[JournalEntry]:
 
 def _mails(file: Readable) -> Iterator[bytes | None]:
     """The bytes of each mail; None for one that is too large."""
-    held, is_over = b"", False
+    held, is_over, seen = b"", False, 1
     data = file.read(_CHUNK)
     if not data.startswith(b"From "):
         while data and len(held) <= _LARGEST:
@@ -70,23 +76,19 @@ def _mails(file: Readable) -> Iterator[bytes | None]:
         yield held if len(held) <= _LARGEST else None
         return
     while data:
-        # A line that begins a mail stands behind an empty one; it may be torn between two reads.
+        # A line that begins a mail stands behind an empty one; it may be torn between two reads. What was searched is not searched again.
         held += data
         data = file.read(_CHUNK)
         start = 0
-        while (place := _next_mail(held, start + 1)) >= 0 and (data == b"" or place < len(held) - 1000):
+        while (found := _NEXT.search(held, seen)) and (data == b"" or found.end() < len(held) - _TORN):
+            place = found.end() - len(b"From ")
             yield None if is_over else _unquoted(held[start:place])
-            start, is_over = place, False
-        held = held[start:]
+            start, seen, is_over = place, place + 1, False
+        held, seen = held[start:], max(seen, len(held) - 2 * _TORN) - start
         if len(held) > _LARGEST:
-            held, is_over = held[-1000:], True
+            held, is_over, seen = held[-2 * _TORN :], True, 1
     if held:
         yield None if is_over else _unquoted(held)
-
-
-def _next_mail(data: bytes, start: int) -> int:
-    places = [place for sign in (b"\n\nFrom ", b"\n\r\nFrom ") if (place := data.find(sign, start)) >= 0]
-    return data.index(b"From ", min(places)) if places else -1
 
 
 def _unquoted(data: bytes) -> bytes:
@@ -145,7 +147,8 @@ def _parts(message: EmailMessage) -> Iterator[EmailMessage]:
 def _said(part: EmailMessage) -> str:
     data: Any = part.get_payload(decode=True) or b""
     try:
-        text = data.decode(part.get_content_charset("utf-8"))
+        charset = codecs.lookup(part.get_content_charset("utf-8"))
+        text = data.decode("cp1252" if charset.name.replace("-", "_") in _ODD else charset.name)
     except (LookupError, ValueError):
         text = data.decode("cp1252", errors="replace")
     text = text.replace("\r\n", "\n").replace("\0", "")

@@ -16,6 +16,9 @@ _INLINE = frozenset(
     ).split()
 )
 _CHARSET = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]{1,40})""", re.IGNORECASE)
+_ODD = frozenset(("idna", "punycode", "raw_unicode_escape", "undefined", "unicode_escape"))
+"""Encodings that no page has; some take hours for a few megabytes."""
+
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
 
@@ -31,7 +34,9 @@ def decoded(data: bytes) -> str:
     names += [named[1].decode("ascii")] if named else []
     for name in (*names, "utf-8"):
         try:
-            return data.decode(name)
+            codec = codecs.lookup(name).name
+            if codec.replace("-", "_") not in _ODD:
+                return data.decode(codec)
         except (LookupError, ValueError):
             continue
     return data.decode("cp1252", errors="replace")

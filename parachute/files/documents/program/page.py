@@ -37,6 +37,11 @@ def read(file: IO[bytes], text: Text) -> None:
     text.add(article if len(article) >= _LEAST else whole.written())
 
 
+def escaped(text: str) -> str:
+    """Return words as Markdown that shows them and nothing else."""
+    return _SPECIAL.sub(r"\\\1", text)
+
+
 class _Reader(HTMLParser):
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -93,7 +98,7 @@ class _Reader(HTMLParser):
         else:
             if self._in == "h1" and len(self.heading) < 1000:
                 self.heading += data
-            words = _SPECIAL.sub(r"\\\1", re.sub(r"\s+", " ", data))
+            words = escaped(re.sub(r"\s+", " ", data))
             is_first = not self._parts or self._parts[-1].endswith("\n")
             self._parts.append(_BEGINNING.sub(r"\\\1", words.lstrip()) if is_first else words)
 
@@ -174,7 +179,7 @@ class _Reader(HTMLParser):
     def _picture(self, values: dict[str, str | None]) -> None:
         """Write where a picture is: one that is shown would tell its site each time that the note is read."""
         address = self._address(values.get("src"))
-        words = _SPECIAL.sub(r"\\\1", " ".join((values.get("alt") or "").split()))
+        words = escaped(" ".join((values.get("alt") or "").split()))
         if address and words:
             self._parts.append(words if self._links else f"[{words}]({address})")
 
