@@ -30,7 +30,7 @@ GROUPS = {
         "permissions",
         "contexts",
         "voice",
-        "recordings",
+        "waiting",
         "sharing",
         "search",
         "tools",

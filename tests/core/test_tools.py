@@ -8,7 +8,7 @@ import pytest
 
 from parachute.base.integers import LARGEST
 from parachute.core import Event, InvalidInput, Module, ModuleError, NotFound, event, mcp_tool
-from parachute.core.interfaces import JournalEntry
+from parachute.core.interfaces import BroughtEntry, JournalEntry, Placed
 from parachute.core.testing import run
 from tests.support.errors import raises
 
@@ -165,6 +165,12 @@ class Journal(Module):
 
     async def transcribed(self, entry_id: str, text: str, language: str | None = None, replaced: str = "") -> bool:
         return False
+
+    async def bring(self, entries: list[BroughtEntry], only_looking: bool = False) -> list[Placed]:
+        return []
+
+    async def take_back(self, versions: dict[str, str]) -> list[str]:
+        return []
 
 
 class Reader(Module):

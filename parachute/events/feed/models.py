@@ -63,7 +63,12 @@ ALL = (
     ),
     Topic("usage", "What was used, and limits.", "/api/usage", ("usage", "ask")),
     Topic("bots", "Bots of messengers, their chats and pairing requests.", "/api/bots", ("bots",)),
-    Topic("keys", "Keys of devices, and signed-in browsers.", "/api/auth/keys", ("auth", "pairing", "phone", "push")),
+    Topic(
+        "keys",
+        "Keys of devices, signed-in browsers and assistants.",
+        "/api/auth/keys",
+        ("auth", "mcp-clients", "pairing", "phone", "push"),
+    ),
     Topic("doctor", "What the doctor found.", "/api/doctor", ("doctor",)),
     Topic("backups", "Backups.", "/api/backups", ("backups",)),
     Topic("updates", "Updates of this computer.", "/api/updates", ("updates",)),

@@ -16,7 +16,7 @@ type Receipt = { timestamp: string; target_endpoint: string; success: boolean; b
 type Receipts = { records: Receipt[]; next: string | null };
 
 export function Client({ id }: { id: string }) {
-  const found = useResource((signal) => api.get("/api/mcp-clients/{client}", { params: { client: id }, signal }), `client/${id}`);
+  const found = useResource((signal) => api.get("/api/mcp-clients/{client}", { params: { client: id }, signal }), `client/${id}`, ["keys"]);
   return <Loaded of={found}>{(client) => <Shown client={client} found={found} />}</Loaded>;
 }
 

@@ -18,7 +18,7 @@ export default function Clients({ rest: [first, second] }: ScreenProps) {
 }
 
 function List() {
-  const found = useResource((signal) => api.get("/api/mcp-clients", { signal }), "clients");
+  const found = useResource((signal) => api.get("/api/mcp-clients", { signal }), "clients", ["keys"]);
   const connect = <LinkButton label={t("connect")} icon="plus" href={to("clients", ["connect"])} />;
   return (
     <Page title={titles("title")} actions={connect}>
