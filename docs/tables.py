@@ -32,7 +32,7 @@ from parachute.events.bus.catalogue import ALL as OWN_EVENTS
 from parachute.events.feed.models import ALL as TOPICS
 from parachute.events.hooks.commands import shown_name
 from parachute.events.hooks.configuration import FIRST_FILE
-from parachute.modules.manifest.interface_rights import is_writing
+from parachute.modules.manifest.interface_rights import is_cores, is_writing
 from parachute.server.app import create
 from parachute.supervisor.credentials import Credentials
 from parachute.web.access.routing import needed
@@ -258,7 +258,7 @@ def interfaces_table() -> str:
             named = [parameter for parameter in signature.parameters.values() if parameter.name != "self"]
             shown = str(signature.replace(parameters=named, return_annotation=signature.empty))
             returns = inspect.formatannotation(signature.return_annotation).replace("parachute.core.interfaces.", "")
-            writes = "yes" if is_writing(interface, name) else ""
+            writes = "core alone" if is_cores(interface, name) else "yes" if is_writing(interface, name) else ""
             cells = (f"`{name}{shown}`", f"`{returns}`", writes, (inspect.getdoc(method) or "").split("\n")[0])
             rows.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
     return "\n".join(rows)

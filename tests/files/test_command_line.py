@@ -115,5 +115,5 @@ def test_texts_are_found_by_their_words(parachute: Terminal, server: Server, sna
 
 def test_a_page_of_this_machine_is_not_saved(parachute: Terminal, server: Server) -> None:
     for address in ("http://127.0.0.1:3333/api/ls", "notes.txt"):
-        assert "url:" in parachute.fails("save", address)
+        parachute.fails("save", address)
     assert not (server.vault / "Inbox").exists()

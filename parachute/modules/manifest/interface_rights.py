@@ -16,6 +16,9 @@ _READING: Mapping[str, frozenset[str]] = {
 }
 """The methods that change nothing; every other one, and all of interfaces that are not listed, may write."""
 
+_CORES: Mapping[str, frozenset[str]] = {"JournalInterface": frozenset({"bring", "take_back"})}
+"""The methods that no permission covers: imports and their undo, which core itself asks for."""
+
 _WORDS: Mapping[tuple[str, Level], str] = {
     (
         "BrainInterface",
@@ -51,8 +54,15 @@ def is_writing(interface: str, method: str) -> bool:
     return method not in _READING.get(interface, frozenset())
 
 
+def is_cores(interface: str, method: str) -> bool:
+    """True if only core itself may call a method."""
+    return method in _CORES.get(interface, frozenset())
+
+
 def is_allowed(manifest: Manifest, interface: str, method: str) -> bool:
     """True if a module may call a method of another one."""
+    if is_cores(interface, method):
+        return False
     needed: Level = "write" if is_writing(interface, method) else "read"
     return _LEVELS.index(level_of(manifest, interface)) >= _LEVELS.index(needed)
 

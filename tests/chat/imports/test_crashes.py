@@ -138,7 +138,7 @@ async def test_entries_that_were_changed_after_a_crash_outlive_its_undo(computer
     data = journals.dayone_zip(*days)
 
     async def there(client: httpx2.AsyncClient) -> list[dict[str, Any]]:
-        asked = {"q": "zanzibar", "limit": 1000}
+        asked: dict[str, str | int] = {"q": "zanzibar", "limit": 1000}
         return list((await client.get("/api/daily/search", params=asked)).json()["entries"])
 
     async with computer.client(headers=signed(computer)) as client:

@@ -24,8 +24,8 @@ async def test_a_message_is_taken_once(server: Server, api: MessagesAPI) -> None
         again = await answered(client, "Once.", idempotencyKey=key)
         assert (session_of(again), again.text) == (session, both[0].text)
         assert len((await client.get("/api/chat")).json()["sessions"]) == 1
-        for other in ({"message": "Another."}, {"message": "Once.", "sessionId": "0" * 36}):
-            refused = await client.post("/api/chat", json={**other, "idempotencyKey": key})
+        for changed in ({"message": "Another."}, {"message": "Once.", "sessionId": "0" * 36}):
+            refused = await client.post("/api/chat", json={**changed, "idempotencyKey": key})
             assert (refused.status_code, refused.json()["key"]) == (409, "idempotency_key_used")
         # Under another key it is another message.
         await answered(client, "Once.", session, idempotencyKey=secrets.token_hex(12))
