@@ -26,7 +26,7 @@ export async function deliver(letter: Letter, hear?: (part: number) => void): Pr
 interface Posting {
   files?: readonly unknown[];
   onKept?: () => void;
-  /** Whoever wrote it still sees its field. */
+  /** True while its writer still sees its field. */
   isThere?: () => boolean;
 }
 
