@@ -113,17 +113,7 @@ async def build_automation(
     minutes, clock = installation.settings.agents.approval_minutes, installation.clock
     requests = AgentRequests(agents, modules.hosts, events.events, storage.audit, minutes=minutes, clock=clock)
     lifecycle.closing(requests.close)
-    imports = await lifecycle.start(
-        Imports(
-            AttachedFiles(storage.vault, ImportFolders(storage.vault), brought.transcripts),
-            brought,
-            storage.audit,
-            Restoring(SuggestionStore(storage.suggestions)).bring,
-            chat.changes.lineage,
-            modules.hosts.requests,
-            modules.interfaces,
-        )
-    )
+    imports = await lifecycle.start(_imports(storage, modules, chat, brought))
     serve_modules(
         installation, storage, events, modules, suggestions, requests, conversations, imports, llm.meaning, lifecycle
     )
@@ -147,6 +137,18 @@ async def build_automation(
         transcriptions=await _build_transcriptions(installation, storage, events, modules, chat, lifecycle),
         triage=triage,
         curator=curator,
+    )
+
+
+def _imports(storage: Storage, modules: ModuleServices, chat: ChatServices, brought: ImportedSessions) -> Imports:
+    return Imports(
+        AttachedFiles(storage.vault, ImportFolders(storage.vault), brought.transcripts),
+        brought,
+        storage.audit,
+        Restoring(SuggestionStore(storage.suggestions)).bring,
+        chat.changes.lineage,
+        modules.hosts.requests,
+        modules.interfaces,
     )
 
 
