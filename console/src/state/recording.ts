@@ -41,10 +41,15 @@ const SLICE = 1500;
 const FEW = 600;
 const NEEDED = 5;
 
-export async function record(about: Pick<Letter, "kind" | "date">): Promise<Recorder> {
+/** Begin a recording; nothing, if it is not wanted any more when the microphone is given: the screen was left while the browser asked. */
+export async function record(about: Pick<Letter, "kind" | "date">, isWanted: () => boolean): Promise<Recorder | undefined> {
   const room = await secondsLeft();
   if (room !== undefined && room < NEEDED) throw new ApiError(507, "no_room", t("no_room"));
   const stream = await navigator.mediaDevices.getUserMedia({ audio: true });
+  const silence = () => {
+    for (const track of stream.getTracks()) track.stop();
+  };
+  if (!isWanted()) return void silence();
   stay();
   const recorder = new MediaRecorder(stream);
   const start = performance.now();
@@ -71,6 +76,8 @@ export async function record(about: Pick<Letter, "kind" | "date">): Promise<Reco
     // After one that is missing nothing could be heard.
     if (problem) return;
     try {
+      // Somebody signed out in another window, which deletes all that is not sent.
+      if (count > 0 && !(await find(letter.id))) throw new Error("");
       await addSlice(letter, count, data);
       size += data.size;
       await look();
@@ -97,7 +104,7 @@ export async function record(about: Pick<Letter, "kind" | "date">): Promise<Reco
     const length = seconds();
     document.removeEventListener("visibilitychange", flush);
     if (recorder.state !== "inactive") recorder.stop();
-    for (const track of stream.getTracks()) track.stop();
+    silence();
     await ended;
     await kept;
     // Only now: a recorder that has not begun yet does not know its own type.

@@ -111,6 +111,40 @@ def test_little_room_is_said_and_a_full_browser_keeps_what_was_said(
     expect(unsent(page)).to_have_count(0)
 
 
+_ASKING = """() => {
+  const real = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
+  navigator.mediaDevices.getUserMedia = async (asked) => {
+    await new Promise((resolve) => (window.allow = resolve));
+    return (window.heard = await real(asked));
+  };
+}"""
+
+
+def test_nobody_is_listened_to_who_left_while_the_browser_asked(make_person: MakePerson) -> None:
+    page = make_person(PHONE).open("journal")
+    page.evaluate(_ASKING)
+    page.get_by_role("button", name="Record your voice").click()
+    page.wait_for_function("() => window.allow")
+    page.get_by_role("link", name="Waiting").first.click()
+    expect(page.get_by_label("New entry")).to_have_count(0)
+    page.evaluate("window.allow()")
+    page.wait_for_function("() => window.heard?.getTracks().every((track) => track.readyState === 'ended')")
+    assert slices(page) == 0
+
+
+def test_a_recording_ends_where_somebody_signs_out_in_another_window(make_person: MakePerson) -> None:
+    person = make_person(PHONE)
+    page = person.open("journal")
+    begin(page)
+    other = person.context.new_page()
+    other.goto(page.url.replace("journal", "keys"))
+    other.get_by_role("button", name="Sign out").click()
+    other.get_by_role("dialog").get_by_role("button", name="Sign out").click()
+    expect(page.get_by_role("button", name="Keep")).to_have_count(0)
+    assert slices(other) == 0
+    person.forgive_refusals()
+
+
 def test_two_windows_send_it_once(make_person: MakePerson, computer: Computer) -> None:
     person = make_person(PHONE)
     page = person.open("journal")

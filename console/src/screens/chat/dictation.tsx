@@ -31,14 +31,22 @@ export function Dictation({ onText }: { onText: (text: string) => void }) {
   // Whoever leaves in the middle of a recording is not listened to any more.
   const open = useRef(recorder);
   open.current = recorder;
-  useEffect(() => () => void open.current?.stop(), []);
+  const isThere = useRef(true);
+  useEffect(
+    () => () => {
+      isThere.current = false;
+      void open.current?.stop().catch(() => undefined);
+    },
+    [],
+  );
   if (!isAllowed || !status.value) return null;
   if (!canRecord()) return <Absent reason={t("no_microphone")} setting="tls" />;
   if (!status.value.ready) return <Absent reason={status.value.kind === "none" ? t("no_voice") : (status.value.problem ? said(status.value.problem.message) : t("no_voice"))} setting="voice" />;
 
   const listen = () =>
     attempt(async () => {
-      const begun = await record({ kind: "dictation", date: "" });
+      const begun = await record({ kind: "dictation", date: "" }, () => isThere.current);
+      if (!begun) return;
       setRecorder(begun);
       void begun.brokenOff.then(async ({ message }) => {
         if (open.current !== begun) return;

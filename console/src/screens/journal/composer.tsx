@@ -86,7 +86,8 @@ export function Composer({ date, field, onWritten }: Props) {
     };
   }, []);
   const listen = async () => {
-    const begun = await record({ kind: "journal", date });
+    const begun = await record({ kind: "journal", date }, () => isThere.current);
+    if (!begun) return;
     setRecorder(begun);
     void begun.brokenOff.then(async ({ message }) => {
       if (open.current !== begun) return;

@@ -5,7 +5,7 @@ import { confirm } from "~/components/dialog";
 import { Facts, Loaded, Page, Section } from "~/components/layout";
 import { ConnectPhone } from "~/components/phone";
 import { countDrafts } from "~/state/drafts";
-import { letters, refresh } from "~/state/letters";
+import { all } from "~/state/letter_store";
 import { useResource } from "~/state/resource";
 import { may, me, signOut } from "~/state/session";
 import { titles } from "./about";
@@ -36,8 +36,9 @@ export default function Keys() {
 function ThisBrowser() {
   const current = me.value;
   const leave = async () => {
-    await refresh().catch(() => undefined);
-    const n = letters.value.length + countDrafts();
+    // With recordings that go on in other windows, which are not listed.
+    const kept = await all().catch(() => []);
+    const n = kept.length + countDrafts();
     if (n === 0 || (await confirm(t("unsent_title"), t("unsent_text", { n }), t("sign_out")))) await signOut();
   };
   return (
