@@ -176,7 +176,7 @@ def test_a_picture_is_shown(person: Person) -> None:
     page.locator("input[type=file]").set_input_files(
         {"name": f"{word} (1).png", "mimeType": "image/png", "buffer": picture()}
     )
-    expect(page.get_by_label("New entry")).to_have_value(re.compile(r"!\[.*\]\(assets/"))
+    expect(page.get_by_role("list", name="Pictures of the entry").get_by_text(f"{word} (1).png")).to_be_visible()
     page.get_by_role("button", name="Save").click()
     image = page.get_by_role("img", name=f"{word} (1).png")
     image.scroll_into_view_if_needed()
@@ -186,14 +186,18 @@ def test_a_picture_is_shown(person: Person) -> None:
 def test_what_is_typed_while_a_picture_arrives_stays(person: Person) -> None:
     page, word = person.open("journal"), of(person)
     held: list[Route] = []
-    page.route("**/api/daily/assets/**", lambda route: held.append(route))
+    page.route("**/api/daily/recordings/**", lambda route: held.append(route))
     page.locator("input[type=file]").set_input_files(
         {"name": f"{word}-late.png", "mimeType": "image/png", "buffer": picture()}
     )
-    page.get_by_label("New entry").fill("Seen from the boat.")
-    for route in held:
-        route.continue_()
-    expect(page.get_by_label("New entry")).to_have_value(re.compile(r"^Seen from the boat\.\n\n!\[.*\]\(assets/"))
+    page.get_by_label("New entry").fill(f"{word} seen from the boat.")
+    with page.expect_request("**/api/daily/recordings/**"):
+        page.get_by_role("button", name="Save").click()
+    page.get_by_label("New entry").fill("The next one.")
+    # What was held goes on with this.
+    page.unroute("**/api/daily/recordings/**")
+    expect(page.get_by_role("article").get_by_text(f"{word} seen from the boat.")).to_be_visible()
+    expect(page.get_by_label("New entry")).to_have_value("The next one.")
     page.get_by_label("New entry").fill("")
 
 
