@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { Button } from "~/components/button";
 import { Icon } from "~/components/icons";
 import { joined, type Say, useFileDraft, withoutSent } from "~/state/drafts";
-import { remove } from "~/state/letters";
+import { filesOf, remove } from "~/state/letters";
 import { here } from "~/state/router";
 import { attempt } from "~/state/toasts";
 import { type Attachment, read, shown } from "./attachments";
@@ -66,7 +66,9 @@ export function Composer({ isRunning, draft, name, place, onDraft, onSend, onSto
       const found = await sharedFor(id);
       if (!found) return;
       if (!draft.includes(found.content)) onDraft([draft.trim(), found.content].filter(Boolean).join("\n\n"));
-      if (await add(found.files)) shared.current = id;
+      // Not once more when the page is loaded again.
+      const there = new Set((await filesOf<Attachment>(`draft/${name}`).catch(() => [])).map((file) => file.fileName));
+      if (await add(found.files.filter((file) => !there.has(file.name)))) shared.current = id;
     });
   }, []);
   // A picture may say it all.
