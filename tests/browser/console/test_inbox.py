@@ -20,6 +20,7 @@ from tests.browser.console.furnished_parts import (
 from tests.browser.console.people import PHONE, Person
 from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, text, tool_use
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.long
 
@@ -86,6 +87,8 @@ def test_a_held_change_is_shown_as_a_difference_and_applied(person: Person, hous
     shown.get_by_role("button", name="Apply", exact=True).click()
     expect(page.get_by_role("heading", name="Nothing needs your decision")).to_be_visible()
     plan = house.computer.vault / "Projects" / "boat" / "plan.md"
+    # The card goes when the answer is on its way.
+    wait_until(plan.exists, "the change is applied")
     assert "Sand the hull" in plan.read_text()
     plan.unlink()
 
