@@ -38,4 +38,6 @@ def _shared(person: Person, **fields: object) -> Page:
     kept(page, {**letter, **fields})
     page.goto(f"{person.computer.url}/#/share")
     expect(page.locator("main .shared")).to_be_visible()
+    # The screens after this one are shown without it.
+    forgotten(page)
     return page
