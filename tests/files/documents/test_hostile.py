@@ -5,6 +5,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from parachute.base.errors import Unavailable
 from parachute.files.documents.kinds import kind_of
 from parachute.files.documents.program.text import LONGEST
 from parachute.files.documents.reading import LARGEST, SECONDS, NotRead, read
@@ -81,10 +82,9 @@ async def test_large_file_is_not_opened(tmp_path: Path) -> None:
 
 async def test_process_is_ended_with_its_time(tmp_path: Path) -> None:
     file = tmp_path / "slow.html"
-    file.write_bytes(HOSTILE["slow_encoding.html"]())
+    file.write_bytes(b"<p>word" * 4_000_000)
     before = psutil.Process().children(recursive=True)
-    with file.open("rb") as opened, pytest.raises(NotRead) as caught:
-        # No process begins as fast.
-        await read(opened, "html", 0.001)
-    assert caught.value.reason == "too_much"
+    # It may have begun by then, or not.
+    with file.open("rb") as opened, pytest.raises((NotRead, Unavailable)):
+        await read(opened, "html", 0.2)
     assert not set(psutil.Process().children(recursive=True)) - set(before)
