@@ -2,28 +2,26 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Annotated
 
-import msgspec
 from fastapi import APIRouter, Depends, Header, Query, Request
 from fastapi.responses import Response
 from msgspec import to_builtins
 from pydantic import BaseModel, ConfigDict, Field
 
 from parachute.base.answers import Answer
-from parachute.base.errors import ParachuteError
 from parachute.base.pieces import Announced
 from parachute.base.services import provided
 from parachute.files.arriving import Arrived, ArrivingFiles
 from parachute.files.download import Download
 from parachute.files.models import ChangedPlace, DeviceChange, Expected, Listing, TextFile, UndoneChange, WrittenFile
 from parachute.files.progress import NotRead
+from parachute.files.receiving import announced_size, received
 from parachute.files.search import FileSearch, FoundFile
 from parachute.files.service import VaultFiles
 from parachute.llm.meaning.searched import Searched
 from parachute.web.access.owner import acting
-from parachute.web.http.incoming import Gone, Incoming
 from parachute.web.http.integers import RowId
 
 router = APIRouter(prefix="/api", tags=["files"])
@@ -39,8 +37,6 @@ IfMatch = Annotated[str | None, Header(max_length=1000)]
 IfNoneMatch = Annotated[str | None, Header(max_length=100)]
 
 _MOST = 10_000
-_DRAINED = 64 * 1024 * 1024
-"""Bytes of a refused upload that are waited for, so that its sender reads the answer."""
 
 
 class NewText(BaseModel):
@@ -145,19 +141,12 @@ async def upload_file(
     if_none_match: IfNoneMatch = None,
 ) -> Response:
     """Write the body as a file, of any kind and size; it is there when all of it is. The version before is kept."""
-    incoming = Incoming(request.receive, has_body=True)
-    announced = request.headers.get("content-length")
-    size = int(announced) if announced else None
-    try:
+
+    async def upload(chunks: AsyncIterator[bytes]) -> WrittenFile:
         expected = Expected.read(if_match, if_none_match)
-        done = await service.upload(path, incoming.chunks(), size, expected, await acting(request))
-    except Gone:
-        return Response(status_code=400)
-    except ParachuteError:
-        if size is None or size <= _DRAINED:
-            await incoming.drain()
-        raise
-    return Response(msgspec.json.encode(done), media_type="application/json")
+        return await service.upload(path, chunks, announced_size(request), expected, await acting(request))
+
+    return await received(request, upload)
 
 
 @router.get("/files/pieces/{key}")
@@ -171,16 +160,11 @@ async def add_piece(
     request: Request, service: ArrivingDependency, key: Key, path: Path, size: Size, sha256: Hash, offset: Size
 ) -> Response:
     """Add the body, of up to 1 MiB, at the `offset` of a new file; 409 for another offset than `GET` gives. The last one makes the file."""
-    incoming = Incoming(request.receive, has_body=True)
-    try:
-        announced = Announced.read(key, size, sha256)
-        done = await service.add(path, announced, offset, incoming.chunks(), await acting(request))
-    except Gone:
-        return Response(status_code=400)
-    except ParachuteError:
-        await incoming.drain()
-        raise
-    return Response(msgspec.json.encode(done), media_type="application/json")
+
+    async def add(chunks: AsyncIterator[bytes]) -> Arrived:
+        return await service.add(path, Announced.read(key, size, sha256), offset, chunks, await acting(request))
+
+    return await received(request, add)
 
 
 @router.get("/files/search")

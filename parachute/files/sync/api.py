@@ -1,21 +1,20 @@
 """Routes by which a device keeps a copy of the vault."""
 
+from collections.abc import AsyncIterator
 from typing import Annotated
 
-import msgspec
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from parachute.base.errors import ParachuteError
 from parachute.base.pieces import Announced
 from parachute.base.services import provided
+from parachute.files.receiving import announced_size, received
 from parachute.files.sync.arriving import ArrivingVersions
 from parachute.files.sync.merging import LARGEST
 from parachute.files.sync.models import ArrivingVersion, Synced, SyncPage
 from parachute.files.sync.service import VaultSync
 from parachute.web.access.owner import acting
-from parachute.web.http.incoming import Gone, Incoming
 
 router = APIRouter(prefix="/api/files/sync", tags=["files"])
 
@@ -54,18 +53,11 @@ async def upload_version(
     request: Request, service: SyncDependency, path: Path, sha256: Hash, base: Base = ""
 ) -> Response:
     """Make the body the file, if the vault still has the version with the hash `base`, or none. Else nothing is written over: `outcome` says what became of it."""
-    incoming = Incoming(request.receive, has_body=True)
-    announced = request.headers.get("content-length")
-    try:
-        done = await service.upload(
-            path, base, sha256, incoming.chunks(), int(announced) if announced else None, await acting(request)
-        )
-    except Gone:
-        return Response(status_code=400)
-    except ParachuteError:
-        await incoming.drain()
-        raise
-    return Response(msgspec.json.encode(done), media_type="application/json")
+
+    async def upload(chunks: AsyncIterator[bytes]) -> Synced:
+        return await service.upload(path, base, sha256, chunks, announced_size(request), await acting(request))
+
+    return await received(request, upload)
 
 
 @router.post("/merge")
@@ -98,13 +90,8 @@ async def add_version_piece(
     base: Base = "",
 ) -> Response:
     """Add the body, of up to 1 MiB, at the `offset` of a large version; the last one makes it the file, as an upload does."""
-    incoming = Incoming(request.receive, has_body=True)
-    try:
-        announced = Announced.read(key, size, sha256)
-        done = await service.add(path, base, announced, offset, incoming.chunks(), await acting(request))
-    except Gone:
-        return Response(status_code=400)
-    except ParachuteError:
-        await incoming.drain()
-        raise
-    return Response(msgspec.json.encode(done), media_type="application/json")
+
+    async def add(chunks: AsyncIterator[bytes]) -> ArrivingVersion:
+        return await service.add(path, base, Announced.read(key, size, sha256), offset, chunks, await acting(request))
+
+    return await received(request, add)
