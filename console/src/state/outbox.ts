@@ -125,7 +125,7 @@ export function later(): void {
 let sending: Promise<unknown> | undefined;
 
 /** Send all that waits, in one window at a time. */
-export function sendOnce(): Promise<unknown> {
+function sendOnce(): Promise<unknown> {
   const quiet = () => work().catch(() => undefined);
   sending ??= (navigator.locks ? navigator.locks.request("outbox", quiet) : quiet()).finally(() => (sending = undefined));
   return sending;

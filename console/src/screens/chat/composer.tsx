@@ -1,6 +1,7 @@
 /** Editor of a message, with its files. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Button } from "~/components/button";
+import { useDrop } from "~/components/drop";
 import { Icon } from "~/components/icons";
 import { joined, type Say, useFileDraft, withoutSent } from "~/state/drafts";
 import { filesOf, remove } from "~/state/letters";
@@ -28,7 +29,6 @@ interface Props {
 export function Composer({ isRunning, draft, name, place, onDraft, onSend, onStop }: Props) {
   const [attachments, setAttachments] = useFileDraft<Attachment>(name);
   const [refused, setRefused] = useState<string[]>([]);
-  const [isDraggedOver, setDraggedOver] = useState(false);
   /** Place of the cursor while the field has the focus. */
   const [cursor, setCursor] = useState<number>();
   const field = useRef<HTMLTextAreaElement>(null);
@@ -110,23 +110,15 @@ export function Composer({ isRunning, draft, name, place, onDraft, onSend, onSto
   };
   const look = () => setCursor(field.current?.selectionStart);
   const isSuggesting = suggesting.found.length > 0;
+  const drop = useDrop((files) => void add(files));
   return (
     <form
-      class={`composer${isDraggedOver ? " over" : ""}`}
+      class={`composer${drop.isOver ? " over" : ""}`}
       onSubmit={(event) => {
         event.preventDefault();
         void submit();
       }}
-      onDragOver={(event) => {
-        event.preventDefault();
-        setDraggedOver(true);
-      }}
-      onDragLeave={() => setDraggedOver(false)}
-      onDrop={(event) => {
-        event.preventDefault();
-        setDraggedOver(false);
-        add([...(event.dataTransfer?.files ?? [])]);
-      }}
+      {...drop.heard}
     >
       <Suggestions {...suggesting} />
       <Chosen

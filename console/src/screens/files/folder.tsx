@@ -3,6 +3,7 @@ import { useRef, useState } from "preact/hooks";
 import { api } from "~/api/client";
 import { Button } from "~/components/button";
 import { Dialog } from "~/components/dialog";
+import { useDrop } from "~/components/drop";
 import { Form, TextField } from "~/components/field";
 import { Ago, Badge, Empty, Loaded, Page, Row } from "~/components/layout";
 import { useDebounced } from "~/state/debounced";
@@ -28,30 +29,20 @@ export function Folder({ path }: { path: string }) {
   const [chosen, setChosen] = useState<Entry>();
   const [making, setMaking] = useState<"folder" | "text">();
   const [isHistory, setHistory] = useState(false);
-  const [isOver, setOver] = useState(false);
   const [search, setSearch] = useState("");
   const settled = useDebounced(search).trim();
   const words = search.trim() && settled;
   const picker = useRef<HTMLInputElement>(null);
   const mayWrite = may("vault", "write");
-  const take = (files: FileList | null | undefined) => {
-    if (files?.length && mayWrite) void uploadAll(path, [...files], new Set(found.value?.entries.map(({ name }) => name))).then(found.reload);
+  const take = (files: File[]) => {
+    if (files.length && mayWrite) void uploadAll(path, files, new Set(found.value?.entries.map(({ name }) => name))).then(found.reload);
   };
+  const drop = useDrop(take, mayWrite);
   const pick = () => picker.current?.click();
   return (
     <div
-      class={isOver ? "files drop" : "files"}
-      onDragOver={(event) => {
-        if (!mayWrite || !event.dataTransfer?.types.includes("Files")) return;
-        event.preventDefault();
-        setOver(true);
-      }}
-      onDragLeave={() => setOver(false)}
-      onDrop={(event) => {
-        event.preventDefault();
-        setOver(false);
-        take(event.dataTransfer?.files);
-      }}
+      class={drop.isOver ? "files drop" : "files"}
+      {...drop.heard}
     >
       <Page
         title={path ? nameOf(path) : titles("title")}
@@ -77,7 +68,7 @@ export function Folder({ path }: { path: string }) {
           aria-label={t("choose_files")}
           tabIndex={-1}
           onChange={(event) => {
-            take(event.currentTarget.files);
+            take([...(event.currentTarget.files ?? [])]);
             event.currentTarget.value = "";
           }}
         />

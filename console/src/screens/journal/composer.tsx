@@ -2,6 +2,7 @@
 import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Button } from "~/components/button";
+import { useDrop } from "~/components/drop";
 import { clock, Room } from "~/components/unsent";
 import { joined, useDraft, useFileDraft, withoutSent } from "~/state/drafts";
 import { newKey } from "~/state/entries";
@@ -24,7 +25,6 @@ export function Composer({ date, field, onWritten }: Props) {
   const [draft, say] = useDraft(name);
   const [pictures, choose] = useFileDraft<File>(name);
   const [recorder, setRecorder] = useState<Recorder>();
-  const [isDraggedOver, setDraggedOver] = useState(false);
   const chooser = useRef<HTMLInputElement>(null);
   const isThere = useRef(true);
   const send = async (letter: Letter) => {
@@ -96,19 +96,11 @@ export function Composer({ date, field, onWritten }: Props) {
       if (message) toast(message, { isError: true });
     });
   };
+  const files = useDrop((dropped) => void attempt(() => addPictures(dropped)));
   return (
     <form
-      class={`journal-composer${isDraggedOver ? " over" : ""}`}
-      onDragOver={(event) => {
-        event.preventDefault();
-        setDraggedOver(true);
-      }}
-      onDragLeave={() => setDraggedOver(false)}
-      onDrop={(event) => {
-        event.preventDefault();
-        setDraggedOver(false);
-        void attempt(() => addPictures([...(event.dataTransfer?.files ?? [])]));
-      }}
+      class={`journal-composer${files.isOver ? " over" : ""}`}
+      {...files.heard}
       onSubmit={(event) => event.preventDefault()}
       onKeyDown={(event) => {
         if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) event.currentTarget.querySelector<HTMLButtonElement>(".primary")?.click();
