@@ -2,6 +2,8 @@
 
 from playwright.sync_api import Page
 
+from tests.browser.console.people import wait_for_promise
+
 _ALL = """async () => {
   const known = (await indexedDB.databases()).some(({name}) => name === "parachute-reading");
   if (!known) return [];
@@ -32,9 +34,10 @@ def wait_for(page: Page, *addresses: str) -> None:
     """Wait until the answers of these addresses are kept."""
     for address in addresses:
         name = page.evaluate(_NAME, address)
-        page.wait_for_function(f"async (name) => (await ({_ALL})()).some(([known]) => known === name)", arg=name)
+        there = f"async (name) => (await ({_ALL})()).some(([known]) => known === name)"
+        wait_for_promise(page, there, f"{address} is kept", name)
 
 
 def wait_for_nothing(page: Page) -> None:
     """Wait until nothing is kept."""
-    page.wait_for_function(f"async () => (await ({_ALL})()).length === 0")
+    wait_for_promise(page, f"async () => (await ({_ALL})()).length === 0", "nothing is kept")

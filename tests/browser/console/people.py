@@ -12,6 +12,7 @@ from tests.support.computer import Computer
 from tests.support.installation import PLAIN
 from tests.support.messages_api import MessagesAPI
 from tests.support.noon import around_noon
+from tests.support.waiting import wait_until
 
 PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 DESKTOP: dict[str, Any] = {"viewport": {"width": 1280, "height": 860}}
@@ -31,6 +32,17 @@ def computer_with(model: MessagesAPI, **settings: Any) -> Computer:
     made = Computer(settings=settings, environment=environment)
     ProgressStore(made.home.root).write(Progress(done_at=now()))
     return made
+
+
+def wait_for_promise(page: Page, program: str, what: str, argument: Any = None) -> None:
+    """Evaluate until what is promised is true; `wait_for_function` takes the promise itself for a yes."""
+    wait_until(lambda: page.evaluate(program, argument), what)
+
+
+def wait_for_worker(page: Page) -> None:
+    """Wait until the service worker answers for a page."""
+    ready = "async () => { await navigator.serviceWorker.ready; return !!navigator.serviceWorker.controller; }"
+    wait_for_promise(page, ready, "the worker answers for the page")
 
 
 def pairing_link(computer: Computer, **fields: Any) -> str:

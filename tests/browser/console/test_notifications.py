@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.browser.chromium import chromium
 from tests.browser.console.conftest import MakePerson
-from tests.browser.console.people import WITH_WORKER
+from tests.browser.console.people import WITH_WORKER, wait_for_promise
 from tests.support.computer import Computer
 
 pytestmark = pytest.mark.long
@@ -44,7 +44,7 @@ def test_what_begins_to_wait_is_shown_by_the_device(make_person: MakePerson, com
     assert page.evaluate(SHOWN) == ""
     servers = {"mcpServers": {"tides": {"command": "python3", "args": ["tides.py"]}}}
     (computer.vault / ".mcp.json").write_text(json.dumps(servers))
-    page.wait_for_function(f"{SHOWN}.then((text) => text.includes('tides'))")
+    wait_for_promise(page, f"{SHOWN}.then((text) => text.includes('tides'))", "the notice is shown")
 
 
 def test_a_browser_that_does_not_permit_it_says_so(make_person: MakePerson) -> None:

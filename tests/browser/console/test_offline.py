@@ -9,14 +9,12 @@ from playwright.sync_api import Page, expect
 from tests.browser.console.conftest import MakePerson
 from tests.browser.console.furnished_parts import Household, furnish_question
 from tests.browser.console.kept_answers import kept, wait_for, wait_for_nothing
-from tests.browser.console.people import PHONE, WITH_WORKER
+from tests.browser.console.people import PHONE, WITH_WORKER, wait_for_worker
 from tests.support.computer import Computer
 from tests.support.installation import PLAIN
 from tests.support.messages_api import MessagesAPI
 
 pytestmark = pytest.mark.long
-
-READY = "async () => { await navigator.serviceWorker.ready; return !!navigator.serviceWorker.controller; }"
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +27,7 @@ def house(computer: Computer, model: MessagesAPI) -> Household:
 
 def ready(page: Page) -> None:
     """Wait until the worker answers for this page, and let it see the page's requests."""
-    page.wait_for_function(READY)
+    wait_for_worker(page)
     page.reload()
     expect(page.get_by_text("Which colour should the hull have?")).to_be_visible()
     wait_for(page, "/api/inbox", "/api/pairing/me")

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.chromium import chromium
 from tests.browser.console import furnishing
 from tests.browser.console.kept_answers import wait_for
-from tests.browser.console.people import PHONE, WITH_WORKER, Person
+from tests.browser.console.people import PHONE, WITH_WORKER, Person, wait_for_worker
 from tests.support.computer import Computer
 from tests.support.installation import PLAIN
 
@@ -66,9 +66,7 @@ def page(browser: Browser, computer: Computer) -> Iterator[Page]:
     person.page.goto(f"{secure.url}/#pair={code}")
     person.page.locator("nav.bar").wait_for(state="attached")
     assert person.page.evaluate("isSecureContext")
-    person.page.wait_for_function(
-        "async () => { await navigator.serviceWorker.ready; return !!navigator.serviceWorker.controller; }"
-    )
+    wait_for_worker(person.page)
     wait_for(person.page, "/api/pairing/me")
     yield person.open("conversations")
     person.context.close()

@@ -108,7 +108,7 @@ def test_a_phone_is_told_and_answers_from_the_notice(browser: Browser, server: R
     phone, service = Phone(browser, server), server.service
     phone.sign_in(name="Phone")
     page = phone.open("keys")
-    page.wait_for_function("navigator.serviceWorker.ready.then(() => true)")
+    page.evaluate("async () => void (await navigator.serviceWorker.ready)")
     session = phone.context.new_cdp_session(phone.context.new_page())
     registrations: list[str] = []
     session.on(

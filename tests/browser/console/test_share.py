@@ -8,7 +8,8 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.console import furnishing
 from tests.browser.console.conftest import MakePerson
-from tests.browser.console.people import PHONE, WITH_WORKER, Person
+from tests.browser.console.kept_answers import wait_for
+from tests.browser.console.people import PHONE, WITH_WORKER, Person, wait_for_worker
 from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI
 from tests.support.waiting import wait_until
@@ -48,14 +49,10 @@ def phone(make_person: MakePerson) -> Person:
     """A phone whose worker answers."""
     person = make_person(PHONE, **WITH_WORKER)
     person.open("journal")
-    person.page.wait_for_function(
-        "async () => { await navigator.serviceWorker.ready; return !!navigator.serviceWorker.controller; }"
-    )
+    wait_for_worker(person.page)
     person.page.reload()
     expect(person.page.get_by_label("New entry")).to_be_visible()
-    person.page.wait_for_function(
-        "async () => (await caches.match('/api/pairing/me', {cacheName: 'lists'})) !== undefined"
-    )
+    wait_for(person.page, "/api/pairing/me")
     return person
 
 
