@@ -234,6 +234,7 @@ class Folder:
         folder = Folder(os.dup(self._descriptor))
         for part in parts:
             with folder:
+                refused: OSError | None = None
                 try:
                     os.mkdir(part, mode, dir_fd=folder.fileno())
                 except FileExistsError:
@@ -242,5 +243,9 @@ class Folder:
                     # A folder that is mounted into a read-only one exists and reports this all the same.
                     if error.errno != errno.EROFS:
                         raise
-                folder = Folder(folder.descriptor(part, FOLDER))
+                    refused = error
+                try:
+                    folder = Folder(folder.descriptor(part, FOLDER))
+                except FileNotFoundError as error:
+                    raise refused or error from None
         return folder

@@ -20,6 +20,7 @@ from tests.support.sse import Parser, text_of
 STORE = f"/home/{USER}/.local/share/containers"
 IMAGES = f"{STORE}/storage/overlay-images/images.json"
 TARBALL = "/var/agent.tar"
+MODEL = "claude-opus-5-5"
 SET = """
 import sys
 from parachute.config.settings.home import Home
@@ -99,7 +100,7 @@ class Agents(Services):
 
     def use_model(self, url: str, **settings: str) -> None:
         """Set the model that answers at this address, and `settings` by their names with `__` for a dot."""
-        values = {"provider": "compatible", "base_url": url, "model": "claude-opus-5-5"}
+        values = {"provider": "compatible", "base_url": url, "model": MODEL}
         # One that is kept ready costs what an answer does; fixtures named `spare` give it to tests that need it.
         values["agents.spare"] = "false"
         values |= {name.replace("__", "."): value for name, value in settings.items()}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from testinfra.host import Host
 
-from tests.appliance.agents import Agents, with_views
+from tests.appliance.agents import MODEL, Agents, with_views
 from tests.appliance.recipe import ENVIRONMENT, SOURCE
 from tests.sandbox.engines.escapes import rows
 from tests.support.sse import text_of
@@ -112,12 +112,13 @@ def test_what_runs_later_outside_cannot_be_written(agents: Agents, project_mount
 def test_the_models_socket_is_for_answers_only(agents: Agents, built: dict[str, Any]) -> None:
     folder = f"{agents.home}/Parachute/Attempts"
     agents.run(f"mkdir {folder} && cp {SOURCE}/tests/sandbox/engines/escapes/attempts/model.py {folder}")
-    agents.run("parachute config set allowed_models '[\"claude-*\"]'")
+    # Where the settings name a model, that one answers whatever an agent names.
+    agents.run("parachute config unset model && parachute config set allowed_models '[\"claude-*\"]'")
     agents.restart_core()
     try:
         said = agents.output("python3 -ISB /vault/Attempts/model.py claude-opus-5-5 gpt-9")
     finally:
-        agents.run(f"rm -r {folder}; parachute config unset allowed_models")
+        agents.run(f"rm -r {folder}; parachute config unset allowed_models; parachute config set model {MODEL}")
         agents.restart_core()
     answers = json.loads(said)
     assert answers.pop("a question") == 200

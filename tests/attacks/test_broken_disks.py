@@ -189,6 +189,19 @@ def test_status_and_doctor_answer_on_a_read_only_disk(on_a_disk: ModuleComputer)
     assert "Traceback" not in examined.stdout + examined.stderr
 
 
+def test_reading_writes_nothing(on_a_disk: ModuleComputer) -> None:
+    routes = on_a_disk.value("/openapi.json")["paths"]
+    paths = [path for path, methods in routes.items() if "get" in methods and "{" not in path]
+    assert len(paths) > 80
+    owner = {"authorization": f"Bearer {CliToken(on_a_disk.home.root).obtain()}"}
+    break_disk(on_a_disk, "read-only")
+    answers = {path: on_a_disk.ask("GET", path, headers=owner) for path in paths if not path.endswith("/events")}
+    failed = {path: each.json()["key"] for path, each in answers.items() if each.status_code >= 500}
+    # These make what they need when it is first asked for.
+    assert failed.keys() <= MADE_WHEN_READ
+    assert set(failed.values()) == {"disk_read_only"}
+
+
 def test_panic_without_a_server_says_that_nothing_holds(on_a_disk: ModuleComputer) -> None:
     on_a_disk.stop()
     break_disk(on_a_disk, "read-only")
@@ -197,6 +210,14 @@ def test_panic_without_a_server_says_that_nothing_holds(on_a_disk: ModuleCompute
     assert "could not be written" in done.stderr
 
 
+MADE_WHEN_READ = {
+    "/api/files/sync",
+    "/api/modules/official",
+    "/api/prompt/preview",
+    "/api/push",
+    "/api/setup",
+    "/api/updates",
+}
 WRITES: dict[str, dict[str, Any]] = {
     "/api/auth/keys": {"label": "phone", "scopes": ["*:read"]},
     "/api/mcps": {"name": "clock", "command": "clock"},

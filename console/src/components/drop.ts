@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 interface Drop {
   /** True while files are held over it. */
   isOver: boolean;
-  /** What its element hears. */
+  /** Handlers of its element. */
   heard: { onDragOver: (event: DragEvent) => void; onDragLeave: () => void; onDrop: (event: DragEvent) => void };
 }
 

@@ -9,13 +9,14 @@ from msgspec import Struct
 
 from parachute.base.clock import SYSTEM, Clock, as_text
 from parachute.base.errors import ParachuteError
-from parachute.base.files import atomic_write, read_regular
+from parachute.base.files import atomic_write
 from parachute.base.folders import Folder
 from parachute.changes.blobs import Staged
 from parachute.config.vault.service import Vault
 
 _LIMIT = 64 * 1024
 _MOST = 2000
+_FOLDER = "conflicts"
 _NAME = re.compile(r"([0-9a-f]{16})\.json")
 
 
@@ -54,8 +55,11 @@ class ConflictStore:
     def all(self) -> list[Kept]:
         """Return what waits; what cannot be read is left out."""
         found = []
-        with Folder.open(self._folder()) as folder:
-            names = [match[1] for entry in folder.entries() if (match := _NAME.fullmatch(entry.name))]
+        try:
+            with Folder.open(self._vault.state) as state, state.folder(_FOLDER) as folder:
+                names = [match[1] for entry in folder.entries() if (match := _NAME.fullmatch(entry.name))]
+        except FileNotFoundError:
+            return []
         for name in sorted(names)[:_MOST]:
             kept = self.get(name)
             found += [kept] if kept is not None else []
@@ -64,7 +68,7 @@ class ConflictStore:
     def get(self, name: str) -> Kept | None:
         """Return one of them; None if it does not wait."""
         try:
-            return msgspec.json.decode(read_regular(self._folder() / f"{name}.json", _LIMIT), type=Kept)
+            return msgspec.json.decode(self._read(f"{name}.json", _LIMIT), type=Kept)
         except (OSError, ValueError, ParachuteError):
             return None
 
@@ -77,7 +81,7 @@ class ConflictStore:
         if not kept.has_base:
             return None
         try:
-            return read_regular(self._folder() / f"{kept.id}.base", limit).decode()
+            return self._read(f"{kept.id}.base", limit).decode()
         except (OSError, ValueError, ParachuteError):
             return None
 
@@ -86,8 +90,13 @@ class ConflictStore:
         for end in ("json", "version", "base"):
             (self._folder() / f"{name}.{end}").unlink(missing_ok=True)
 
+    def _read(self, name: str, limit: int) -> bytes:
+        # Reading makes no folder: the disk may be read-only.
+        with Folder.open(self._vault.state) as state:
+            return state.read(f"{_FOLDER}/{name}", limit)
+
     def _folder(self) -> Path:
-        return self._vault.private_folder(".parachute", "conflicts")
+        return self._vault.private_folder(self._vault.state.name, _FOLDER)
 
 
 def _write(path: Path, content: Staged) -> None:

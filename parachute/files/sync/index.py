@@ -30,6 +30,8 @@ class SyncIndex:
         """Make what is missing. Another place than that of before is a restored or copied vault: a new epoch begins."""
         try:
             self._open()
+        except sqlite3.OperationalError:
+            raise  # a disk that is full, read-only or slow is no damage
         except sqlite3.DatabaseError:
             for each in self._file.parent.glob(f"{self._file.name}*"):
                 each.unlink()

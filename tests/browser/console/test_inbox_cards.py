@@ -82,7 +82,8 @@ def test_what_lets_code_in_is_read_before_it_is_approved(make_person: MakePerson
 def test_an_answer_carries_the_hash_of_what_was_shown(make_person: MakePerson) -> None:
     host = next(each for each in ITEMS if each.kind == "host")
     page, answered = opened(make_person(), host)
-    page.get_by_role("button", name="Never").click()
+    with page.expect_response("**/api/inbox/answer"):  # the card goes before it is answered
+        page.get_by_role("button", name="Never").click()
     expect(page.get_by_role("heading", name="Nothing needs your decision")).to_be_visible()
     assert answered == [{"id": host.id, "hash": host.hash, "answer": "never"}]
     expect(page.get_by_role("button", name="Undo")).to_be_visible()

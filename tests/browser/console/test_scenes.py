@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
 from tests.browser.console.accessibility import violations
 from tests.browser.console.furnished import furnished_computer
@@ -35,6 +35,7 @@ def test_no_scene_breaks_a_rule(
     for name in sorted(set(SCENES) - ELSEWHERE):
         page.goto("about:blank")  # for no dialog of the scene before
         SCENES[name](person)
+        expect(page.get_by_role("heading", level=1).first).to_be_visible()
         broken += [f"{name}: {line}" for line in violations(page)]
         if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
             broken.append(f"{name}: it is wider than the screen")

@@ -180,7 +180,7 @@ def test_files_come_only_where_the_request_is_the_owners(
     (server.vault / "Imported/notes/linked").symlink_to("/etc")
     assert post(server, "/file/00000006", owner, {**sent, "parts": ["linked", "x"]})["found"][0] == "different_files"
     post(server, "/suggestion/00000006", owner, key="not_own_archive")
-    assert post(server, "/undo/00000006", owner)["found"] == [0, 0, []]
+    assert post(server, "/undo/00000006", owner)["found"] == [0, 0, 0, []]
     post(server, "/end/00000006", owner)
     assert not (server.vault / "Imported/notes/Note.md").exists()
 

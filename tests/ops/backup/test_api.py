@@ -165,7 +165,7 @@ async def test_credentials_of_a_place_are_typed_and_never_shown(
         assert (refused.status_code, refused.json()["key"]) == (422, key)
         assert next(iter(wrong.values())) not in refused.json()["detail"]
     # A place that cannot be made leaves nothing behind.
-    body = {"repository": str(tmp_path / "not plugged in" / "backups"), "credentials": typed}
+    body = {"repository": str(tmp_path / "not plugged in" / "backups"), "credentials": typed, "replace": True}
     assert (await owner.put("/api/backups/repository", json=body)).json()["key"] == "no_folder"
     assert not list(folder.glob("environment*"))
     assert (await owner.get("/api/backups")).json()["credentials"] == []
