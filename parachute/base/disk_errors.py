@@ -11,7 +11,8 @@ _NO_THREAD = "can't start new thread"
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _DENIED = (errno.EACCES, errno.EPERM)
 
-_SQLITE_BUSY, _SQLITE_LOCKED, _SQLITE_NOMEM, _SQLITE_READONLY, _SQLITE_IOERR, _SQLITE_FULL = 5, 6, 7, 8, 10, 13
+_SQLITE_BUSY, _SQLITE_LOCKED, _SQLITE_NOMEM, _SQLITE_READONLY, _SQLITE_IOERR = 5, 6, 7, 8, 10
+_SQLITE_CORRUPT, _SQLITE_FULL, _SQLITE_NOTADB = 11, 13, 26
 """Primary result codes (sqlite.org/rescode.html). sqlite3 itself is not imported: most modules do without."""
 
 _PASSING = (_SQLITE_BUSY, _SQLITE_LOCKED, _SQLITE_NOMEM, _SQLITE_READONLY, _SQLITE_FULL)
@@ -53,6 +54,13 @@ def disk_error(error: BaseException, path: PurePath | None = None) -> ParachuteE
             key="file_not_permitted",
         )
     return None
+
+
+def is_damage(error: BaseException | None) -> bool:
+    """Return whether SQLite says that the file is corrupt, and not that it is busy, or that the disk is full."""
+    # Extended codes carry the primary one in their lowest byte.
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    return code in (_SQLITE_CORRUPT, _SQLITE_NOTADB) or "unsupported file format" in str(error)
 
 
 def machine_error(error: BaseException) -> ParachuteError | None:

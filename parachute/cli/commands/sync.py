@@ -28,6 +28,7 @@ from parachute.security.permissions.vault_files import is_hidden
 _LIMIT = 64 * 1024
 _SHOWN = 20
 _POLL_SECONDS = 15
+_LOOK_SECONDS = 600
 _LONGEST_WAIT = 120
 _WORDS = {
     "uploaded": "to the computer",
@@ -178,7 +179,10 @@ def _once(device: Device, *, yes: bool, as_json: bool) -> None:
 
 
 def _follow(device: Device, folder: Path, *, yes: bool, as_json: bool) -> None:
-    """Go on until somebody ends it: after each change here, and every few seconds for those there."""
+    """Go on until somebody ends it: after each change here, and every few seconds for those there.
+
+    All of a folder is looked at where there is a reason, and else every few minutes, for a change that the system did not tell.
+    """
     from watchfiles import watch
 
     changes = watch(
@@ -188,9 +192,14 @@ def _follow(device: Device, folder: Path, *, yes: bool, as_json: bool) -> None:
         yield_on_timeout=True,
     )
     is_away, wait, said_left = False, 0.0, dict[str, str]()
-    is_first = True
+    is_first = must_look = True
+    looked = 0.0
     while True:
         try:
+            if not (must_look or device.has_news() or time.monotonic() > looked + _LOOK_SECONDS):
+                must_look = bool(next(changes, None))
+                continue
+            looked = time.monotonic()
             report = device.run(**_questions(yes=yes, as_json=as_json))
             if is_away:
                 print_note("The computer answers again.")
@@ -204,9 +213,12 @@ def _follow(device: Device, folder: Path, *, yes: bool, as_json: bool) -> None:
                 print_note(f"{error.message} It is tried again; what you change here is kept until then.")
             is_away, wait = True, min(max(2 * wait, _POLL_SECONDS), _LONGEST_WAIT)
         until = time.monotonic() + wait
+        must_look = is_away or report.withheld > 0 or bool(report.left)
         # Ends by Ctrl-C.
-        while next(changes, None) is not None and time.monotonic() < until:
-            pass
+        while (heard := next(changes, None)) is not None:
+            must_look |= bool(heard)
+            if time.monotonic() >= until:
+                break
 
 
 def _passes(error: ParachuteError) -> bool:

@@ -85,6 +85,10 @@ class Device:
                 break
         return report
 
+    def has_news(self) -> bool:
+        """Ask the computer, and return whether anything has changed there since the last round."""
+        return self._read_list()
+
     def plan(self) -> tuple[list[Step], dict[str, str]]:
         """Return the steps of the next round, and the paths that are left alone with the reasons; nothing but the memory changes."""
         self._read_list()
@@ -145,12 +149,14 @@ class Device:
         with Folder.open(self._folder) as root:
             remove_unfinished(root, [step.path for step in steps if step.word in ("download", "merge")])
 
-    def _read_list(self) -> None:
+    def _read_list(self) -> bool:
+        has_news = False
         while True:
             page = self._remote.page(self._state.cursor)
             self._state.take_page(page)
+            has_news |= page.is_anew or bool(page.files)
             if not page.has_more:
-                return
+                return has_news
 
     def _take(self, root: Folder, step: Step, report: Report) -> None:
         path = step.path

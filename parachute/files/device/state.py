@@ -9,6 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from parachute.base.disk_errors import is_damage
 from parachute.files.sync.models import SyncPage
 from parachute.files.sync.scanning import Found
 
@@ -48,7 +49,7 @@ class DeviceState:
         try:
             self._open(file, place)
         except sqlite3.DatabaseError as error:
-            if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            if not is_damage(error):
                 raise
             self.close()
             for each in file.parent.glob(f"{file.name}*"):

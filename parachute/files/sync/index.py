@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from parachute.base.disk_errors import is_damage
 from parachute.files.sync.models import SyncedFile
 from parachute.files.sync.scanning import Found, Scan
 
@@ -30,9 +31,9 @@ class SyncIndex:
         """Make what is missing. Another place than that of before is a restored or copied vault: a new epoch begins."""
         try:
             self._open()
-        except sqlite3.OperationalError:
-            raise  # a disk that is full, read-only or slow is no damage
-        except sqlite3.DatabaseError:
+        except sqlite3.DatabaseError as error:
+            if not is_damage(error):
+                raise
             for each in self._file.parent.glob(f"{self._file.name}*"):
                 each.unlink()
             self._open()

@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Literal
 
 from parachute.base.database import suspicion
+from parachute.base.disk_errors import is_damage
 
 Condition = Literal["whole", "damaged", "empty", "gone"]
 
 _CHECKED = 16 << 20
 """Bytes up to which every page is read at each start; larger files are read when they are copied, once a day."""
-
-_DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def condition_of(path: Path) -> Condition:
@@ -69,10 +68,3 @@ def problem(path: Path) -> str | None:
             return "; ".join(found)[:300] or None
     except sqlite3.DatabaseError as error:
         return str(error)
-
-
-def is_damage(error: BaseException | None) -> bool:
-    """Return whether SQLite says that the file is corrupt, and not that it is busy, or that the disk is full."""
-    # Extended codes carry the primary one in their lowest byte.
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    return code in _DAMAGE or "unsupported file format" in str(error)

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from parachute.base.clock import SYSTEM, Clock, now
 from parachute.base.database import Database, suspicion
-from parachute.base.disk_errors import disk_error
+from parachute.base.disk_errors import disk_error, is_damage
 from parachute.base.errors import Unavailable
 from parachute.base.known_files import KnownFiles
 from parachute.ops.recovery.copies import copy_if_due, newest_copy, put_in_place
-from parachute.ops.recovery.inspection import condition_of, is_damage
+from parachute.ops.recovery.inspection import condition_of
 from parachute.ops.recovery.notices import Notice, Notices
 
 log = logging.getLogger(__name__)

@@ -6,6 +6,7 @@ import shutil
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
@@ -223,11 +224,13 @@ class Laptop:
 
     def sync(self) -> Report:
         """Synchronise once; each time is a new process."""
-        device = Device(self.folder, self.state, self.remote)
-        try:
+        with closing(Device(self.folder, self.state, self.remote)) as device:
             return device.run(may_delete=lambda count, of: True)
-        finally:
-            device.close()
+
+    def has_news(self) -> bool:
+        """Return whether the computer has something new."""
+        with closing(Device(self.folder, self.state, self.remote)) as device:
+            return device.has_news()
 
 
 def visible(root: Path) -> dict[str, bytes]:

@@ -211,3 +211,13 @@ def test_hostile_names_and_links_are_left_alone(home: Home, one: Laptop, tmp_pat
     same = ["Notes/a.md", "notes/b.md", "x.md", "X.md", "con.md"]
     assert set(refused(same, ["x.md"], distinguishes=False)) == {"notes/b.md", "X.md", "con.md"}
     assert not refused(same, [], distinguishes=True)
+
+
+def test_computer_says_whether_there_is_news(home: Home, one: Laptop, other: Laptop) -> None:
+    one.sync()
+    assert not one.has_news()
+    (other.folder / "beans.md").write_text("Beans.\n")
+    other.sync()
+    assert one.has_news()
+    assert not one.has_news(), "it is remembered"
+    assert one.sync().downloaded == ["beans.md"]
