@@ -1,4 +1,4 @@
-"""The console in Chromium: what its first load weighs, opening a long conversation, and updates while an answer streams."""
+"""The console in Chromium: what its first load weighs, opening a long conversation, updates while an answer streams, and opening offline."""
 
 import json
 import os
@@ -8,11 +8,12 @@ from contextlib import contextmanager
 from statistics import median
 
 import httpx2
-from playwright.sync_api import CDPSession, sync_playwright
+from playwright.sync_api import Browser, CDPSession, sync_playwright
 
 from bench.computers import MeasuredComputer, scripted_computer
 from bench.results import NotMeasurable, Result
-from tests.browser.console.people import DESKTOP, Person
+from tests.browser.console.kept_answers import wait_for
+from tests.browser.console.people import DESKTOP, PHONE, WITH_WORKER, Person, wait_for_worker
 from tests.chat.imports import exports
 from tests.support.computer import PLAIN
 from tests.support.messages_api import MessagesAPI, text
@@ -36,6 +37,12 @@ _OPEN = """(id) => new Promise((resolve) => {
   location.hash = `#/chat/${id}`;
 })"""
 """Until the newest message is on the screen."""
+_SEEN = """new MutationObserver((_, observer) => {
+  if (!document.querySelector('main')?.textContent.includes('Long')) return;
+  observer.disconnect();
+  requestAnimationFrame(() => setTimeout(() => { window.seen = performance.now(); }));
+}).observe(document, { childList: true, subtree: true, characterData: true })"""
+"""When the list of conversations was on the screen, since the opening began."""
 _TASK = "RunTask"
 
 
@@ -47,6 +54,9 @@ def measure() -> Iterator[Result]:
         session = _long_conversation(computer)
         yield Result("console.open_1000_messages", median(_opened(person, session)), "ms", budget=500)
         yield Result("console.worst_update", median(_worst(person, model) for _ in range(_REPEATS)), "ms", budget=50)
+        browser = person.context.browser
+        assert browser is not None
+        yield Result("console.open_offline", median(_opened_offline(browser, computer)), "ms", budget=1000)
 
 
 @contextmanager
@@ -93,6 +103,26 @@ def _opened(person: Person, session: str) -> Iterator[float]:
     for _ in range(_REPEATS):
         person.open("chat")
         yield float(person.page.evaluate(_OPEN, session))
+
+
+def _opened_offline(browser: Browser, computer: MeasuredComputer) -> Iterator[float]:
+    person = Person(browser, computer, PHONE, **WITH_WORKER)
+    page = person.sign_in()
+    wait_for_worker(page)
+    page.goto(f"{computer.url}/#/conversations")
+    page.reload()  # the worker sees it from the beginning
+    page.locator("main").get_by_text("Long").first.wait_for()
+    asked = page.evaluate("performance.getEntriesByType('resource').map((each) => each.name)")
+    lists = [each.removeprefix(computer.url) for each in asked if each.startswith(f"{computer.url}/api/chat?")]
+    wait_for(page, *lists, "/api/pairing/me")
+    person.context.add_init_script(_SEEN)
+    person.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": _SLOWER})
+    person.context.set_offline(True)
+    for _ in range(_REPEATS):
+        page.reload()
+        page.wait_for_function("() => window.seen")
+        yield float(page.evaluate("window.seen"))
+    person.context.close()
 
 
 def _worst(person: Person, model: MessagesAPI) -> float:

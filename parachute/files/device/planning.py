@@ -39,22 +39,23 @@ def planned(known: Mapping[str, Known], local: Mapping[str, Found], unknown: Ite
 def _step(path: str, known: Known | None, here: Found | None) -> Step | None:
     there = known.remote if known else None
     mine = here.hash if here else None
-    base = known.base if known and not known.is_stale else None
+    is_stale = known is not None and known.is_stale
+    base = known.base if known and not is_stale else None
     if mine == there:
-        is_new = mine is None or known is None or known.is_stale or known.base != mine
+        is_new = mine is None or known is None or is_stale or known.base != mine
         return Step("agree", path, here, there) if is_new else None
     if there is None:
         # It was deleted there, and nobody has changed it here.
         if mine == base:
             return Step("delete_here", path, here, None)
-        return Step("upload", path, here, None)
+        return Step("upload", path, here, None, is_stale=is_stale)
     if mine is None:
         # Who changed it there has not seen that it was deleted here.
         return Step("delete_there" if there == base else "download", path, None, there, there)
     # After a restore the computer may have what this device had long ago.
-    is_older = known is not None and known.is_stale and there in (known.base, *known.past)
+    is_older = known is not None and is_stale and there in (known.base, *known.past)
     if there == base or is_older:
         return Step("upload", path, here, there, there, is_older)
     if mine == base:
         return Step("download", path, here, there)
-    return Step("merge", path, here, there, base or "", known is not None and known.is_stale)
+    return Step("merge", path, here, there, base or "", is_stale)

@@ -225,7 +225,7 @@ class Laptop:
     def sync(self) -> Report:
         """Synchronise once; each time is a new process."""
         with closing(Device(self.folder, self.state, self.remote)) as device:
-            return device.run(may_delete=lambda count, of: True)
+            return device.run(may_delete=lambda count, of: True, may_join=lambda count, of: True)
 
     def has_news(self) -> bool:
         """Return whether the computer has something new."""

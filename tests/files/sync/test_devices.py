@@ -9,9 +9,10 @@ import pytest
 
 from parachute.files.device.names import refused
 from parachute.files.device.service import Device
+from parachute.files.sync.models import Synced
 from parachute.security.keys.models import FULL_ACCESS, Caller
 
-from .home import Home, Killed, Laptop, visible
+from .home import Home, InProcess, Killed, Laptop, visible
 
 OWNER = Caller("cli", "owner", FULL_ACCESS)
 
@@ -221,3 +222,27 @@ def test_computer_says_whether_there_is_news(home: Home, one: Laptop, other: Lap
     assert one.has_news()
     assert not one.has_news(), "it is remembered"
     assert one.sync().downloaded == ["beans.md"]
+
+
+class _Late(InProcess):
+    """A connection on which a file comes to be on the computer just before a version of the device arrives."""
+
+    def upload(self, path: str, base: str, digest: str, data: bytes) -> Synced:
+        file = self._home.vault / path
+        if not file.exists():
+            file.write_text("Theirs.\n")
+        return super().upload(path, base, digest, data)
+
+
+def test_what_both_wrote_anew_after_a_restore_is_joined(home: Home, one: Laptop) -> None:
+    home.back_up()
+    (one.folder / "new.md").write_text("Mine.\n")
+    one.sync()
+    home.restore()
+    one.remote = _Late(home, "one")
+    one.sync()
+    there = (home.vault / "new.md").read_text() + "".join(
+        home.conflicts.content(each.id).read_text() for each in home.conflicts.all()
+    )
+    assert "Mine." in there
+    assert "Theirs." in there
