@@ -94,7 +94,7 @@ class ConversationMeanings:
 
     async def _give(self) -> None:
         _, last = await self._store.meanings()
-        for session in await self._store.said_since(last):
+        for session in await self._store.words.said_since(last):
             self.changed(session)
         while True:
             await self._wanted.wait()
@@ -105,7 +105,7 @@ class ConversationMeanings:
 
     async def _give_all(self) -> None:
         # Looked up first: what is said meanwhile waits for the next time.
-        last, index = await self._store.last_said(), ""
+        last, index = await self._store.words.last_said(), ""
         while self._waiting:
             index = await self._give_some()
         if index and await self._is_of(index):
@@ -120,7 +120,7 @@ class ConversationMeanings:
             if await self._store.get(session) is None:
                 gone.append(session)
                 continue
-            texts[session] = "\n".join(text for _, text in await self._store.words(session))
+            texts[session] = "\n".join(text for _, text in await self._store.words.of(session))
             size += len(texts[session])
             if size > _BATCH_SIZE:
                 break

@@ -32,7 +32,7 @@ class Reindexing:
         """Go through all that is left."""
         try:
             is_changed = False
-            while await self._store.reindex_words():
+            while await self._store.words.reindex():
                 is_changed = True
             if is_changed:
                 self._listing.changed()

@@ -23,14 +23,14 @@ class SearchIndex:
 
     async def words(self, session: str) -> str:
         """The texts of a conversation, in order."""
-        texts = await self._store.words(session)
+        texts = await self._store.words.of(session)
         said = (pair for pair in texts if pair[0] != "title" and pair[0] not in IMPORTED_KINDS.values())
         return "\n\n".join(f"{kind}: {text}" for kind, text in said)
 
     async def rebuild(self) -> int:
         """Make all of it anew; the number of sessions read."""
         ids = [session for session in await self._store.ids() if is_session_id(session)]
-        await self._store.clear_words()
+        await self._store.words.clear()
         for session in ids:
             await self.update(session)
         return len(ids)
@@ -39,7 +39,7 @@ class SearchIndex:
         """Make what it has of one session anew; `before` an import that is taken back: with what it brought as it was then."""
         found = await self._store.get(session)
         texts = await asyncio.to_thread(self._texts, session, before)
-        await self._store.replace_words(session, [("title", (found.title or "") if found else ""), *texts])
+        await self._store.words.replace(session, [("title", (found.title or "") if found else ""), *texts])
         self._listing.changed(words_of=session)
 
     def _texts(self, session: str, before: str | None) -> list[tuple[str, str]]:

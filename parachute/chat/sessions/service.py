@@ -214,7 +214,7 @@ class Sessions:
 
         changed = await self._change(session, change, closes=bool(archived))
         if words is not None:
-            await self._store.replace_title(session, words)
+            await self._store.words.replace_title(session, words)
             self.listing.changed(words_of=session)
         return changed
 
@@ -254,7 +254,7 @@ class Sessions:
 
         changed = await self._change(session, change)
         if (title := title_in(changes)) is not None:
-            await self._store.replace_title(session, title)
+            await self._store.words.replace_title(session, title)
             self.listing.changed(words_of=session)
         return changed
 

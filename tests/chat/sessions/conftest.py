@@ -9,6 +9,7 @@ import pytest
 from parachute.base.database import Database
 from parachute.chat.sessions import migrations
 from parachute.chat.sessions.endings import Endings
+from parachute.chat.sessions.indexed_words import index
 from parachute.chat.sessions.messages import Message
 from parachute.chat.sessions.models import Session
 from parachute.chat.sessions.service import Sessions
@@ -63,7 +64,7 @@ class SessionStorage:
         async with self.database.transaction() as connection:
             for session in sessions:
                 await connection.execute(_INSERT, _row(session))
-                await self.store._index(connection, session.id, [("title", session.title or "")])
+                await index(connection, session.id, [("title", session.title or "")])
 
     def write_transcript(self, session: str, content: bytes) -> Path:
         """Write a session's transcript as its sandbox would."""

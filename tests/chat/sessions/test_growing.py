@@ -227,9 +227,9 @@ async def test_files_of_what_was_placed_and_not_stored_are_gone(imports: Imports
 
 async def test_one_that_grew_is_found_when_the_computer_ended_before_it_was_in_the_search(imports: Imports) -> None:
     await imports.bring(JANUARY, 2, updated=now())
-    words = await imports.storage.store.words("a")
+    words = await imports.storage.store.words.of("a")
     await imports.bring(FEBRUARY, 4, grows=2)
-    await imports.storage.store.replace_words("a", words)
+    await imports.storage.store.words.replace("a", words)
     assert not await imports.finds("winter")
     assert await imports.growing.settle(FEBRUARY) == 1
     assert await imports.finds("winter")

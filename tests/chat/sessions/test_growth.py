@@ -13,8 +13,8 @@ import pytest
 from parachute.base.database import Database
 from parachute.base.errors import InvalidInput
 from parachute.chat.sessions import migrations
+from parachute.chat.sessions.indexed_words import match_expression
 from parachute.chat.sessions.models import Session, para_id_of
-from parachute.chat.sessions.store import match_expression
 
 from .conftest import SessionStorage
 

@@ -198,7 +198,7 @@ async def test_words_of_scripts_without_spaces(storage: SessionStorage) -> None:
         ("등대", ["walk"]),
     ):
         assert await listed(storage, search=search) == expected, search
-    assert [text for _, text in await storage.store.words("glasses")] == ["修理眼镜", *(text for _, text in said)]
+    assert [text for _, text in await storage.store.words.of("glasses")] == ["修理眼镜", *(text for _, text in said)]
 
 
 async def test_an_index_from_before_is_divided_in_the_background(storage: SessionStorage) -> None:
@@ -214,13 +214,13 @@ async def test_an_index_from_before_is_divided_in_the_background(storage: Sessio
     await storage.close()
     await storage.open()
     assert await listed(storage, search="灯塔") == []
-    assert await storage.store.reindex_words()
+    assert await storage.store.words.reindex()
     assert await listed(storage, search="灯塔 159") == ["walk"]
     assert await listed(storage, search="灯塔 100") == []
     await Reindexing(storage.store, storage.service.listing).run()
     assert await listed(storage, search="灯塔 100") == ["walk"]
-    assert not await storage.store.reindex_words()
-    assert (await storage.store.words("walk"))[1] == ("user", "昨天去灯塔散步 100")
+    assert not await storage.store.words.reindex()
+    assert (await storage.store.words.of("walk"))[1] == ("user", "昨天去灯塔散步 100")
 
 
 async def test_pinned_ones_are_listed_by_themselves_and_stay_in_their_place(storage: SessionStorage) -> None:
