@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser
 
-from tests.browser.console.people import DESKTOP, PHONE, Person, computer_with
-from tests.support.computer import Computer
+from tests.browser.console.people import DESKTOP, PHONE, Person, computer_with, server_with
+from tests.support.installation import Installation
 from tests.support.messages_api import MessagesAPI, text
 
 MakePerson = Callable[..., Person]
@@ -28,14 +28,15 @@ def settings() -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def computer(model: MessagesAPI, settings: dict[str, Any]) -> Iterator[Computer]:
-    """A computer that asks that model."""
-    with computer_with(model, **settings) as running:
+def computer(request: pytest.FixtureRequest, model: MessagesAPI, settings: dict[str, Any]) -> Iterator[Installation]:
+    """A computer that asks that model, or a server in this process for a file that says `IN_PROCESS = True`: it costs less."""
+    make = server_with if getattr(request.module, "IN_PROCESS", False) else computer_with
+    with make(model, **settings) as running:
         yield running
 
 
 @pytest.fixture
-def make_person(browser: Browser, computer: Computer) -> Iterator[MakePerson]:
+def make_person(browser: Browser, computer: Installation) -> Iterator[MakePerson]:
     """Browsers that are signed in; at the end of a test none of their pages has complained."""
     people: list[Person] = []
 

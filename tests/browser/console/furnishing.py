@@ -9,8 +9,7 @@ import httpx2
 
 from tests.chat.claude_code_import import writing
 from tests.chat.imports import exports
-from tests.support.computer import Computer
-from tests.support.installation import PLAIN
+from tests.support.installation import PLAIN, Installation
 from tests.support.noon import around_noon
 
 TITLES = (
@@ -26,7 +25,7 @@ TITLES = (
 _DAY = 86_400
 
 
-def call(computer: Computer, method: str, path: str, **options: Any) -> Any:
+def call(computer: Installation, method: str, path: str, **options: Any) -> Any:
     """One request of the owner on the same machine; its JSON."""
     answer = httpx2.request(method, f"{computer.url}{path}", timeout=120, **options, **PLAIN)
     assert answer.is_success, f"{method} {path}: {answer.text}"
@@ -44,13 +43,13 @@ def talk(title: str, number: int, days_ago: int, question: str = "") -> dict[str
     return exports.tree(*nodes, title=title, current="a", name=f"c-{number}", create_time=at, update_time=at + 5)
 
 
-def bring(computer: Computer, *talks: dict[str, Any]) -> dict[str, Any]:
+def bring(computer: Installation, *talks: dict[str, Any]) -> dict[str, Any]:
     """Import conversations of ChatGPT, as the app does."""
     install(computer, "imports")
     return dict(call(computer, "POST", "/api/import", json={"data": list(talks), "archived": False}))
 
 
-def add_conversations(computer: Computer, count: int = 60) -> list[str]:
+def add_conversations(computer: Installation, count: int = 60) -> list[str]:
     """Imported conversations, the first of them with speaking titles; their ids."""
     talks = [
         talk(TITLES[number] if number < len(TITLES) else f"A question about part {number}", number, number)
@@ -61,14 +60,14 @@ def add_conversations(computer: Computer, count: int = 60) -> list[str]:
     return list(answer["session_ids"])
 
 
-def add_workspace(computer: Computer, name: str, sessions: list[str]) -> None:
+def add_workspace(computer: Installation, name: str, sessions: list[str]) -> None:
     """A workspace with some conversations."""
     slug = call(computer, "POST", "/api/workspaces", json={"name": name})["workspace"]["slug"]
     for session in sessions:
         call(computer, "PATCH", f"/api/chat/{session}/config", json={"workspaceId": slug})
 
 
-def add_claude_code(computer: Computer) -> None:
+def add_claude_code(computer: Installation) -> None:
     """Three conversations with Claude Code, of which one is deleted soon."""
     claude = computer.folder / ".claude"
     for days, project, question in (
@@ -87,7 +86,7 @@ def _iso(days: int) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - days * _DAY))
 
 
-def install(computer: Computer, name: str) -> None:
+def install(computer: Installation, name: str) -> None:
     """Install an official module."""
     modules = call(computer, "GET", "/api/modules/official")["modules"]
     (offer,) = (each for each in modules if each["name"] == name)
@@ -100,13 +99,13 @@ def day(days_ago: int = 0) -> str:
     return (datetime.now(ZoneInfo(around_noon())).date() - timedelta(days=days_ago)).isoformat()
 
 
-def add_entry(computer: Computer, content: str, days_ago: int = 0, title: str = "") -> dict[str, Any]:
+def add_entry(computer: Installation, content: str, days_ago: int = 0, title: str = "") -> dict[str, Any]:
     """An entry of the journal."""
     body = {"content": content, "title": title, "date": day(days_ago)}
     return dict(call(computer, "POST", "/api/daily/entries", json=body))
 
 
-def add_entity(computer: Computer, kind: str, name: str, content: str = "", **data: Any) -> str:
+def add_entity(computer: Installation, kind: str, name: str, content: str = "", **data: Any) -> str:
     """An entity of Brain; its para-id."""
     body = {"entity_type": kind, "data": {"name": name, **data}, "content": content}
     return str(call(computer, "POST", "/api/brain/entities", json=body)["para_id"])

@@ -9,9 +9,10 @@ from parachute.base.clock import now
 from parachute.web.first_boot.models import Progress
 from parachute.web.first_boot.store import ProgressStore
 from tests.support.computer import Computer
-from tests.support.installation import PLAIN
+from tests.support.installation import PLAIN, Installation
 from tests.support.messages_api import MessagesAPI
 from tests.support.noon import around_noon
+from tests.support.server import Server
 from tests.support.waiting import wait_until
 
 PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
@@ -23,15 +24,21 @@ MINUTES = 4 * 60_000.0
 
 def computer_with(model: MessagesAPI, **settings: Any) -> Computer:
     """A computer that asks the scripted model, and was set up; a context manager."""
-    environment = {
-        "ANTHROPIC_BASE_URL": model.url,
-        "ANTHROPIC_API_KEY": "sk-ant-api03-scripted",
-        # Of a journal's days none ends meanwhile.
-        "TZ": around_noon(),
-    }
-    made = Computer(settings=settings, environment=environment)
-    ProgressStore(made.home.root).write(Progress(done_at=now()))
+    # Of a journal's days none ends meanwhile.
+    made = Computer(settings=settings, environment={**model.credentials, "TZ": around_noon()})
+    _set_up(made)
     return made
+
+
+def server_with(model: MessagesAPI, **settings: Any) -> Server:
+    """A server in the test's process that asks the scripted model, and was set up; a context manager."""
+    made = Server(settings=settings, environment=model.credentials)
+    _set_up(made)
+    return made
+
+
+def _set_up(made: Installation) -> None:
+    ProgressStore(made.home.root).write(Progress(done_at=now()))
 
 
 def wait_for_promise(page: Page, program: str, what: str, argument: Any = None) -> None:
@@ -45,7 +52,7 @@ def wait_for_worker(page: Page) -> None:
     wait_for_promise(page, ready, "the worker answers for the page")
 
 
-def pairing_link(computer: Computer, **fields: Any) -> str:
+def pairing_link(computer: Installation, **fields: Any) -> str:
     """The address that signs a browser in, once."""
     answer = httpx2.post(f"{computer.url}/api/pairing/codes", json=fields, timeout=60, **PLAIN)
     answer.raise_for_status()
@@ -62,7 +69,7 @@ class Person:
     The worker is kept out, as it is from a phone that comes without TLS: it would fetch the whole program for each of them.
     """
 
-    def __init__(self, browser: Browser, computer: Computer, size: dict[str, Any], **options: Any) -> None:
+    def __init__(self, browser: Browser, computer: Installation, size: dict[str, Any], **options: Any) -> None:
         self.computer = computer
         self.context: BrowserContext = browser.new_context(
             **{

@@ -1,4 +1,4 @@
-"""Cards at the end of a turn: each does in its place what it says, also after a reload, in a second window and after a crash."""
+"""Cards at the end of a turn: each does in its place what it says, also after a reload and in a second window."""
 
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, text, tool_use
 
 pytestmark = pytest.mark.long
+IN_PROCESS = True
 
 HOSTILE = ("<img src=x onerror=alert(1)>", "‮txt.exe", "$(reboot)", "a" * 180)
 
@@ -61,31 +62,6 @@ def test_a_file_is_taken_back_and_put_back_in_its_place(person: Person, house: H
         expect(shown.get_by_text("+2")).to_be_visible()
         assert (project / "plan.md").read_text() == "a\nb\n"
     expect(shown.get_by_text("tokens")).to_be_visible()
-
-
-def test_each_turn_keeps_its_cards_in_both_windows_and_after_a_crash(
-    make_person: MakePerson, house: Household, project: Path
-) -> None:
-    session = works(house, project, "echo 1 > first; echo 2 > second")
-    works(house, project, "echo 3 > third", sessionId=session)
-    house.computer.kill_core()
-    person = make_person()
-    one = person.open(f"chat/{session}")
-    other = person.context.new_page()
-    other.goto(one.url)
-    for page in (one, other):
-        regions = page.get_by_role("region", name="In this turn")
-        expect(regions).to_have_count(2)
-        expect(regions.first.get_by_text("2 files")).to_be_visible()
-        expect(regions.last.get_by_text("third")).to_be_visible()
-    first = one.get_by_role("region", name="In this turn").first
-    first.get_by_role("button", name="Show").click()
-    first.get_by_role("listitem").filter(has_text="second").get_by_role("button", name="Undo").click()
-    expect(first.locator(".undone")).to_have_text("second")
-    first.get_by_role("button", name="Undo").first.click()
-    for page in (one, other):
-        expect(page.get_by_text("first⁩ and ⁨second⁩ are as they were before.")).to_be_visible()
-    assert [path.name for path in project.iterdir()] == ["third"]
 
 
 def test_a_turn_that_ends_now_gets_its_cards_in_both_windows(

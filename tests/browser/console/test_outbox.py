@@ -14,6 +14,7 @@ from tests.support.computer import Computer
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.long
+IN_PROCESS = True
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -187,7 +188,8 @@ def test_a_message_whose_answer_does_not_come_is_said_once(
     page.route("**/api/chat?text=delta", fail)
     write(page, f"Once {word}.")
     expect(unsent(page)).to_have_count(1)
-    page.unroute("**/api/chat?text=delta")
+    # It is shown before its answer is lost.
+    page.unroute_all(behavior="wait")
     page.reload()
     nothing_waits(page)
     (session,) = sessions(computer, word)
