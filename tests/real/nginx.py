@@ -98,10 +98,10 @@ class NginxHost(GitHost):
             gate.bind(str(folder / "fcgi"))
             gate.listen(64)
             commands = (
-                (programs[1], "-c", "4"),
-                (programs[0], "-p", str(folder), "-c", str(folder / "nginx.conf"), "-e", str(folder / "error.log")),
+                [programs[1], "-c", "4"],
+                [programs[0], "-p", str(folder), "-c", str(folder / "nginx.conf"), "-e", str(folder / "error.log")],
             )
-            started = [subprocess.Popen(command, stdin=gate, start_new_session=True) for command in commands]
+            started = [subprocess.Popen(command, stdin=gate.fileno(), start_new_session=True) for command in commands]
         try:
             await until((folder / "https").exists, "nginx listens")
             yield
