@@ -11,7 +11,7 @@ WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-long test-rest test-stress golden test-deps test-first-run appliance appliance-image wheel deb oci lint format bench screenshots languages docs lock clean
+.PHONY: help run test test-long test-rest test-stress test-real test-real-deps golden test-deps test-first-run appliance appliance-image wheel deb oci lint format bench screenshots languages docs lock clean
 
 help: ## List what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -40,6 +40,13 @@ golden: $(VENV)/.installed-development $(CONSOLE) ## Renew the golden files, of 
 
 test-stress: $(VENV)/.installed-development $(CONSOLE) ## Run some tests thirty times beside busy processors (ARGS goes to pytest)
 	@$(BIN)/python scripts/stress $(ARGS)
+
+test-real: $(VENV)/.installed-development $(CONSOLE) ## Run against programs that others wrote (network the first time; ARGS goes to pytest)
+	$(BIN)/pytest -n 0 tests/real $(ARGS)
+
+test-real-deps: ## Install the system packages that test-real needs (Debian)
+	apt-get update -qq
+	apt-get install -y -qq --no-install-recommends fcgiwrap nginx-light npm openssl
 
 test-deps: ## Install the system packages that tests need (Debian)
 	apt-get update -qq
@@ -102,6 +109,9 @@ lock: $(VENV)/.installed-development ## Lock the newest versions that pyproject.
 	$(BIN)/uv pip compile --upgrade --group console --universal --python-version 3.11 \
 	  --generate-hashes --no-emit-index-url --no-annotate --no-header -q -o requirements/console.txt
 	$(BIN)/python requirements/nix_wheels.py $(BIN)/uv
+	for name in tests/real/locked/*.in; do $(BIN)/uv pip compile $$name --upgrade --universal --python-version 3.11 \
+	  --generate-hashes --no-emit-index-url --no-annotate --no-header -q -o $${name%.in}.txt || exit 1; done
+	cd tests/real/locked && npm install --package-lock-only --ignore-scripts --omit-lockfile-registry-resolved --no-audit --no-fund
 
 # What examines screens is needed by tests alone; the check installs it.
 console/node_modules/axe-core: | $(VENV)/.installed-development

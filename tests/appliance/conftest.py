@@ -12,6 +12,7 @@ from tests.appliance.agents import Agents, Image
 from tests.appliance.build_root import build, missing
 from tests.appliance.guest import Guest
 from tests.appliance.scheduling import ByGuest
+from tests.support.naming import is_named
 
 FOLDER = Path(__file__).parent
 SECONDS = 900  # the first of a file starts a computer, or builds an image; a machine may have others to serve
@@ -19,17 +20,12 @@ SECONDS = 900  # the first of a file starts a computer, or builds an image; a ma
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Booting needs root and a large download at first: whoever wants it says so, as `make appliance` does."""
-    return None if _named(config) else True
-
-
-def _named(config: pytest.Config) -> bool:
-    named = [Path(config.invocation_params.dir, argument.partition("::")[0]).resolve() for argument in config.args]
-    return any(path.is_relative_to(FOLDER) for path in named)
+    return None if is_named(config, FOLDER) else True
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByGuest | None:
     """Only this folder's tests are shared out by guest."""
-    return ByGuest(config, log) if _named(config) else None
+    return ByGuest(config, log) if is_named(config, FOLDER) else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
