@@ -84,6 +84,7 @@ PASSED_BY_CLIENT: dict[str, set[str]] = {
     "auth/metadata-var3": SIGNING_IN,
     "auth/offline-access-not-supported": SIGNING_IN,
     "auth/offline-access-scope": SIGNING_IN,
+    "auth/pre-registration": SIGNING_IN,
     "auth/resource-mismatch": {"resource-mismatch-rejected"},
     "auth/scope-from-scopes-supported": SIGNING_IN,
     "auth/scope-from-www-authenticate": SIGNING_IN,
@@ -100,7 +101,6 @@ NOT_OF_THE_CLIENT = {
     "auth/client-credentials-basic": "programs do not sign in without their owner",
     "auth/client-credentials-jwt": "programs do not sign in without their owner",
     "auth/cross-app-access-complete-flow": "programs do not sign in without their owner",
-    "auth/pre-registration": "the secret of a client of the owner's goes into the body, and the suite wants it in a header",
     "elicitation-sep1034-client-defaults": NOT_OFFERED,
 }
 """Scenarios that are not run, with the reason."""

@@ -35,6 +35,7 @@ from parachute.capabilities.mcp_servers.models import Server
 
 _PROBE = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 _GRANTS = ["authorization_code", "refresh_token"]
+_IN_THE_HEADER = "client_secret_basic"
 _CLIENT = "Parachute Computer"
 
 
@@ -97,6 +98,12 @@ async def register(requests: Requests, found: Discovered, redirect: str) -> Regi
         client.token_endpoint_auth_method,
         redirect,
     )
+
+
+def secret_method(found: Discovered) -> str:
+    """Return how a client with a secret says it there: in the header, which every server takes that names no other way (RFC 8414), or in the body."""
+    methods = found.metadata.token_endpoint_auth_methods_supported or [_IN_THE_HEADER]
+    return _IN_THE_HEADER if _IN_THE_HEADER in methods else "client_secret_post"
 
 
 async def _challenge(requests: Requests, server: Server, headers: dict[str, str]) -> httpx2.Response:

@@ -133,13 +133,13 @@ class LoginService:
         before: Login | None,
     ) -> "tuple[Discovered, Registration]":
         """Find out where to sign in, and who we are there: a client of the owner's, that of before, or a new one."""
-        from parachute.capabilities.mcp_servers.logins.discovery import discover, register
+        from parachute.capabilities.mcp_servers.logins.discovery import discover, register, secret_method
 
         requests = self._requests(runnable)
         found = await discover(requests, runnable.server, headers)
         endpoint = str(found.metadata.token_endpoint)
         if client is not None:
-            method = "client_secret_post" if client[1] else "none"
+            method = secret_method(found) if client[1] else "none"
             return found, Registration(found.issuer, endpoint, client[0], client[1], method, redirect)
         registration = before.registration if before else None
         if (
