@@ -58,6 +58,7 @@ class Silence:
         """Seconds until it has been silent for too long, none if it has."""
         if self._asks():
             self.heard()
+            self._link.asked()  # its stream stays open meanwhile
         return min(self._heard + self._seconds, self._began + LONGEST_CALL_SECONDS) - self._clock.awake()
 
 
