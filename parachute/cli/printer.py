@@ -65,6 +65,8 @@ class TextPrinter:
                 self._text(event.content)
             case events.ToolUse():
                 self._tool(event.tool)
+            case events.ToolProgress():
+                self._note(f"  {_first_line(event.message)}")
             case events.ToolResult(is_error=True):
                 self._note(f"  failed: {_first_line(event.content)}")
             case events.RunWarning():

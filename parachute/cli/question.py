@@ -29,6 +29,22 @@ def answers_of(questions: Sequence[dict[str, Any]]) -> dict[str, str | list[str]
     return {str(question["question"]): _answer(question) for question in questions}
 
 
+def filled(fields: Sequence[dict[str, Any]]) -> dict[str, str | list[str]]:
+    """Ask for each field of an MCP server's form; an empty line leaves what it proposes."""
+    found: dict[str, str | list[str]] = {}
+    for field in fields:
+        pairs = [(str(option["value"]), str(option["label"])) for option in field["options"]]
+        pairs = pairs or ([("true", "Yes"), ("false", "No")] if field["kind"] == "boolean" else [])
+        options = [{"label": label} for _, label in pairs]
+        question = {"question": field["label"], "options": options, "multiSelect": field["kind"] == "choices"}
+        if answer := _answer(question):
+            values = {label: value for value, label in pairs}
+            found[str(field["name"])] = (
+                values.get(answer, answer) if isinstance(answer, str) else [values.get(each, each) for each in answer]
+            )
+    return found
+
+
 def ask_permission(api: Api, event: PermissionRequest) -> None:
     """Show what the agent asks for and send what the person says; anything but yes is no."""
     grants = [str(grant) for grant in event.suggested_grants]

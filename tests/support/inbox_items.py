@@ -39,6 +39,11 @@ PAIRING = {"chat_type": "private", "name": EVIL, "title": "", "code": "ABCD-EFGH
 PROBLEM = {"check": "backup", "title": "Backup", "next": EVIL, "details": [EVIL], "fix": EVIL, "hide": "for 7 days"}
 
 
+FIELD = {"name": "a", "label": EVIL, "about": EVIL, "kind": "text", "is_required": True, "format": "email"}
+FIELD |= {"options": [], "least": None, "most": None, "given": ""}
+CHOICES = {**FIELD, "name": "b", "kind": "choices", "options": [{"value": "x", "label": EVIL}], "given": ["x"]}
+FORM = {"server": EVIL, "tools": [EVIL], "message": EVIL, "fields": [FIELD, CHOICES]}
+
 CONFLICT = {
     "path": EVIL,
     "copy": None,
@@ -90,6 +95,7 @@ ITEMS = (
     ),
     _item("mcp_server", "Words", {"server": EVIL, "digest": "x", "tools": [{"name": EVIL}]}, "approve", key="words"),
     _item("mcp_server", "Login", {"server": EVIL, "address": EVIL}, "sign_in", key="login", link="https://x.example"),
+    _item("mcp_question", "Asks", FORM, "answer", "decline"),
     _item(
         "plugin",
         "Programs",

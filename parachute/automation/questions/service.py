@@ -45,6 +45,9 @@ class _NoTools:
     def tool_made(self, call: str | None, answer: tuple[str, bool]) -> None:
         pass
 
+    def tool_progress(self, call: str, said: str) -> None:
+        pass
+
     async def ask(self, questions: list[dict[str, Any]], call: str | None) -> dict[str, Any]:
         return {}
 

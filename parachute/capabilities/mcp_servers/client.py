@@ -4,20 +4,22 @@ import asyncio
 import contextlib
 import json
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from parachute import __version__
 from parachute.base.clock import Clock
-from parachute.base.errors import ParachuteError, Unavailable
+from parachute.base.errors import InvalidInput, ParachuteError, Unavailable
 from parachute.capabilities.mcp_servers.offers import MOST_READ
-from parachute.capabilities.mcp_servers.results import cleaned, links_of, listed_in, text_of, texts_in
-from parachute.chat.agent_processes.tools import LONGEST_CALL_SECONDS
+from parachute.capabilities.mcp_servers.resources import MOST_LISTED, OWN_TOOLS, text_of_list
+from parachute.capabilities.mcp_servers.results import cleaned, described, links_of, text_of, texts_in
+from parachute.capabilities.mcp_servers.session import Session, introduced
+from parachute.capabilities.mcp_servers.silence import Silence
+from parachute.chat.agent_processes.progress import tell
 
 # The library of MCP is imported in functions: it takes half a second of a small processor, which the start of the server has not.
 if TYPE_CHECKING:
-    from mcp.shared.dispatcher import CallOptions, Dispatcher, ProgressFnT
+    from mcp.shared.dispatcher import Dispatcher
 
 log = logging.getLogger(__name__)
 
@@ -26,8 +28,10 @@ _MOST_LINKS, _LINK_SECONDS = 8, 20.0
 """Links of one result that are followed, and the longest wait for each."""
 
 _LONGEST_REASON = 800
-_PAGES = 20
+_INVALID_REQUEST, _INVALID_PARAMS = -32600, -32602
 Answer = TypeVar("Answer")
+Ask = Callable[[tuple[str, ...], dict[str, Any]], Coroutine[Any, Any, dict[str, Any]]]
+"""Puts a request of a server, which works on calls of these tools, to the owner; error: InvalidInput."""
 
 
 class ToolFailed(ParachuteError):
@@ -58,53 +62,22 @@ class Link(Protocol):
         """Open the streams of a client session; error: Unavailable."""
 
 
-class _Session(NamedTuple):
-    """A server that has introduced itself. It is asked below the types of MCP's library, which drop a whole answer for one bad part."""
-
-    dispatcher: "Dispatcher[Any]"
-    headers: dict[str, str]
-
-    async def ask(self, method: str, params: dict[str, Any], progress: "ProgressFnT | None" = None) -> dict[str, Any]:
-        """The result as the server has sent it."""
-        options: CallOptions = {"headers": self.headers}
-        if progress is not None:
-            options["on_progress"] = progress
-        return await self.dispatcher.send_raw_request(method, params, options)
-
-
-class _Silence:
-    """The time left to a silent server: a report of its progress begins it anew, up to the longest call."""
-
-    def __init__(self, seconds: float, link: Link, clock: Clock) -> None:
-        self._seconds = seconds
-        self._clock = clock
-        self._link = link
-        self._began = self._heard = self._renewed = self._clock.awake()
-
-    async def broken(self, progress: float, total: float | None, message: str | None) -> None:
-        """Hear of progress; what a server may send is renewed once a second."""
-        self._heard = self._clock.awake()
-        if self._heard - self._renewed >= 1:
-            self._renewed = self._heard
-            self._link.asked()
-
-    def left(self) -> float:
-        """Seconds until it has been silent for too long, none if it has."""
-        return min(self._heard + self._seconds, self._began + LONGEST_CALL_SECONDS) - self._clock.awake()
-
-
 class Client:
     """Keeps one connection to a server, which starts it or signs in there; closing it ends that.
 
-    `changed` is called when the server says that it offers other tools.
+    `changed` is called when the server says that it offers other tools, `ask` when it wants something of its owner.
     """
 
-    def __init__(self, name: str, link: Link, changed: Callable[[], None], clock: Clock) -> None:
+    def __init__(self, name: str, link: Link, changed: Callable[[], None], ask: Ask, clock: Clock) -> None:
+        self._ask_owner = ask
+        self._calls: set[Silence] = set()
+        self._owners: set[asyncio.Task[dict[str, Any]]] = set()
+        """Requests that wait for the owner."""
         self._clock = clock
         self._name = name
         self._link = link
         self._changed = changed
-        self._ready: asyncio.Future[_Session] = asyncio.get_running_loop().create_future()
+        self._ready: asyncio.Future[Session] = asyncio.get_running_loop().create_future()
         self._leave = asyncio.Event()
         self._is_open = False
         self._task = asyncio.create_task(self._keep(), name=f"MCP server {name}")
@@ -135,35 +108,68 @@ class Client:
             await asyncio.gather(ended, return_exceptions=True)
 
     async def tools(self, seconds: float) -> list[dict[str, Any]]:
-        """List the server's tools: `name`, `description` and `input_schema` of each as it says them; error: Unavailable."""
+        """List the server's tools with name, description and schemas as it says them, and those for its resources.
+
+        Error: Unavailable.
+        """
         session = await self._ready
-
-        async def pages() -> list[dict[str, Any]]:
-            found: list[dict[str, Any]] = []
-            cursor = None
-            for _ in range(_PAGES):
-                page = await session.ask("tools/list", {} if cursor is None else {"cursor": cursor})
-                found += listed_in(page, self._name)
-                cursor = page.get("nextCursor")
-                if not isinstance(cursor, str) or not cursor or len(found) > MOST_READ:
-                    break
-            return found[: MOST_READ + 1]
-
-        found = await self._asked(pages(), seconds, "say what it offers")
+        own = OWN_TOOLS if "resources" in session.abilities and await self._has_resources() else ()
+        if own and "tools" not in session.abilities:
+            return list(own)
+        asked = session.listed("tools/list", "tools", MOST_READ)
+        found = [described(each) for each in await self._asked(asked, seconds, "say what it offers")]
         # What a server says of its tools comes to agents and into files.
         said = [{field: cleaned(value, self._link.cleaned) for field, value in tool.items()} for tool in found]
-        return [tool for tool, before in zip(said, found, strict=True) if tool["name"] == before["name"]]
+        kept = [tool for tool, before in zip(said, found, strict=True) if tool["name"] == before["name"]]
+        return [*own, *kept]
 
-    async def call(self, tool: str, arguments: dict[str, Any], seconds: float) -> str:
-        """The text that a tool answers; errors: ToolFailed, Unavailable."""
+    async def call(
+        self, tool: str, arguments: dict[str, Any], seconds: float, output: Mapping[str, Any] | None = None
+    ) -> str:
+        """The text that a tool answers, whose structured content has the schema `output`; errors: ToolFailed, Unavailable."""
         session = await self._ready
-        silence = _Silence(seconds, self._link, self._clock)
-        sent = session.ask("tools/call", {"name": tool, "arguments": arguments}, silence.broken)
-        result = await self._asked(sent, seconds, f"answer the call of {tool}", silence)
-        text = self._link.cleaned(text_of(result, await self._linked(result)))
+        silence = Silence(tool, seconds, self._link, self._clock, tell.get(), lambda: bool(self._owners))
+        self._calls.add(silence)
+        try:
+            sent = session.ask("tools/call", {"name": tool, "arguments": arguments}, silence.broken)
+            result = await self._asked(sent, seconds, f"answer the call of {tool}", silence)
+        finally:
+            self._calls.discard(silence)
+            if not self._calls:  # nobody is there any more for whom the owner would answer
+                for owner in self._owners:
+                    owner.cancel()
+        text = await asyncio.to_thread(text_of, result, await self._linked(result), output)
+        text = self._link.cleaned(text)
         if result.get("isError") is True:
             raise ToolFailed(text or f"The tool {tool} failed without a word.")
         return text or "The tool answered with an empty result."
+
+    async def resources(self, seconds: float) -> str:
+        """List the server's resources in words; error: Unavailable."""
+        session = await self._ready
+        asked = session.listed("resources/list", "resources", MOST_LISTED)
+        found = await self._asked(asked, seconds, "list its resources")
+        patterns: list[Any] = []
+        with contextlib.suppress(Unavailable):  # many have none, and some say so with an error
+            asked = session.listed("resources/templates/list", "resourceTemplates", MOST_LISTED)
+            patterns = await self._asked(asked, _LINK_SECONDS, "list the patterns of its resources")
+        return self._link.cleaned(text_of_list(found, patterns))
+
+    async def _has_resources(self) -> bool:
+        """Return whether there is anything to read: servers of some libraries say that they have resources, and have none."""
+        session = await self._ready
+        for method, field in (("resources/list", "resources"), ("resources/templates/list", "resourceTemplates")):
+            with contextlib.suppress(Unavailable):
+                if await self._asked(session.listed(method, field, 0), _LINK_SECONDS, f"list its {field}"):
+                    return True
+        return False
+
+    async def read(self, address: str, seconds: float) -> str:
+        """The text of a resource; error: Unavailable."""
+        session = await self._ready
+        asked = session.ask("resources/read", {"uri": address})
+        read = await self._asked(asked, seconds, f"give {address[:200]}")
+        return self._link.cleaned("\n".join(texts_in(read))) or "The resource is empty."
 
     async def _linked(self, result: dict[str, Any]) -> dict[str, str]:
         """The texts that the links of a result lead to, by their address: an agent has no other way to them."""
@@ -186,7 +192,7 @@ class Client:
         await asyncio.gather(self._task, return_exceptions=True)
 
     async def _asked(
-        self, asking: Coroutine[Any, Any, Answer], seconds: float, what: str, silence: "_Silence | None" = None
+        self, asking: Coroutine[Any, Any, Answer], seconds: float, what: str, silence: Silence | None = None
     ) -> Answer:
         self._link.asked()
         asked = asyncio.create_task(asking, name=f"question to {self._name}")
@@ -225,30 +231,25 @@ class Client:
     async def _keep(self) -> None:
         """Hold the session open: what MCP's library begins has to be ended by the same task."""
         from mcp import ClientSession
-        from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
         from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
-        from mcp.types import Implementation
 
         try:
             async with self._link.streams() as (read, write):
                 self._is_open = True
-                information = Implementation(name="parachute", version=__version__)
                 dispatcher: Dispatcher[Any] = JSONRPCDispatcher(read, write)
                 async with ClientSession(
-                    dispatcher=dispatcher, client_info=information, message_handler=self._hear
+                    dispatcher=dispatcher, message_handler=self._hear, elicitation_callback=self._elicit
                 ) as session:
                     waits: list[asyncio.Future[Any]] = [
                         asyncio.ensure_future(event.wait()) for event in (self._leave, self._link.ended)
                     ]
                     try:
-                        introduced = asyncio.ensure_future(session.initialize())
-                        waits.append(introduced)
+                        ready = asyncio.ensure_future(introduced(self._name, session, dispatcher))
+                        waits.append(ready)
                         await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-                        if not introduced.done():
+                        if not ready.done():
                             raise self._link.error()
-                        version = introduced.result().protocol_version
-                        headers = {MCP_PROTOCOL_VERSION_HEADER: version}
-                        self._ready.set_result(_Session(dispatcher, headers))
+                        self._ready.set_result(ready.result())
                         await asyncio.wait(waits[:2], return_when=asyncio.FIRST_COMPLETED)
                     finally:
                         for wait in waits:
@@ -267,10 +268,33 @@ class Client:
                 self._ready.cancel()
 
     async def _hear(self, message: Any) -> None:
-        from mcp.types import ToolListChangedNotification
+        from mcp.types import ResourceListChangedNotification, ToolListChangedNotification
 
-        if isinstance(message, ToolListChangedNotification):
+        if isinstance(message, ToolListChangedNotification | ResourceListChangedNotification):
             self._changed()
+
+    async def _elicit(self, context: Any, params: Any) -> Any:
+        """Have the owner asked for what a server wants during a call; whatever goes wrong is an answer to it."""
+        from mcp.types import ElicitResult, ErrorData
+
+        if not self._calls:
+            return ErrorData(code=_INVALID_REQUEST, message="The owner is asked only while a tool works.")
+        said = cleaned(params.model_dump(by_alias=True, mode="json", exclude_none=True), self._link.cleaned)
+        asking = asyncio.create_task(
+            self._ask_owner(tuple(sorted({each.tool for each in self._calls})), said), name=f"owner of {self._name}"
+        )
+        self._owners.add(asking)
+        try:
+            await asyncio.wait({asking})
+            return ElicitResult(action="cancel") if asking.cancelled() else ElicitResult(**asking.result())
+        except InvalidInput as error:
+            return ErrorData(code=_INVALID_PARAMS, message=error.message)
+        finally:
+            asking.cancel()
+            self._owners.discard(asking)
+            for silence in self._calls:
+                silence.heard()
+            self._link.asked()
 
     def _failure(self, error: BaseException) -> ParachuteError:
         if (failure := self._link.failure) is not None:

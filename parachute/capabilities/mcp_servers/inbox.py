@@ -1,12 +1,15 @@
-"""MCP servers that wait for an approval, in the inbox."""
+"""MCP servers that wait for an approval, a login or an answer, in the inbox."""
 
 import asyncio
 import json
 from collections.abc import Sequence
 from typing import ClassVar
 
+from msgspec import to_builtins
+
 from parachute.base.errors import ParachuteError
 from parachute.capabilities.mcp_servers.catalog import Listed, Review
+from parachute.capabilities.mcp_servers.elicitations import Asked
 from parachute.capabilities.mcp_servers.models import Runnable
 from parachute.capabilities.mcp_servers.service import McpServers
 from parachute.capabilities.mcp_servers.words import described
@@ -14,6 +17,7 @@ from parachute.events.inbox.models import APPROVE, Answer, Item, Source, not_wai
 from parachute.modules.runtime.models import OfferedTool
 
 SIGN_IN = "sign_in"
+ANSWER, DECLINE = "answer", "decline"
 
 _SHOWN = 64 * 1024
 """Characters of what a server says of its tools, above which nobody reads them."""
@@ -22,7 +26,7 @@ _SHOWN = 64 * 1024
 class McpServersSource(Source):
     """The inbox of MCP servers; approved here, one reaches what it was allowed before, and nothing at first."""
 
-    kinds: ClassVar[frozenset[str]] = frozenset({"mcp_server"})
+    kinds: ClassVar[frozenset[str]] = frozenset({"mcp_question", "mcp_server"})
 
     def __init__(self, servers: McpServers) -> None:
         self._servers = servers
@@ -30,13 +34,19 @@ class McpServersSource(Source):
 
     async def items(self) -> Sequence[Item]:
         """Return every server that is not what was approved, says of its tools what nobody has seen, or wants its owner to sign in."""
-        waiting = [item for item, _ in await asyncio.to_thread(self._waiting)]
+        waiting = [_question(each) for each in self._servers.elicitations.waiting()]
+        waiting += [item for item, _ in await asyncio.to_thread(self._waiting)]
         listed = await asyncio.to_thread(self._catalog.listed)
         waiting += [item for item, _, _ in await asyncio.to_thread(self._unseen)]
         return [*waiting, *(self._login(each.runnable) for each in listed if each.runnable and each.needs_login)]
 
     async def answer(self, item: Item, answer: Answer) -> None:
-        """Approve a server exactly as it was shown, or begin to sign in to it: then the item has a link."""
+        """Approve a server exactly as it was shown, begin to sign in to it (then the item has a link), or answer what it asks."""
+        if item.kind == "mcp_question":
+            values = dict(answer.values) if answer.word == ANSWER else None
+            if not self._servers.elicitations.answer(item.key, values):
+                raise not_waiting()
+            return
         if answer.word == SIGN_IN:
             await self._servers.begin_login_here(str(item.details["server"]))
             return
@@ -100,6 +110,19 @@ class McpServersSource(Source):
             command=f"parachute mcp approve {server.name}",
         )
         return item, review
+
+
+def _question(asked: Asked) -> Item:
+    return Item(
+        kind="mcp_question",
+        key=asked.identifier,
+        title=f"{asked.server} asks you something",
+        source=asked.server,
+        since=asked.since,
+        details={"server": asked.server, "tools": list(asked.tools), **to_builtins(asked.form)},
+        answers=(ANSWER, DECLINE),
+        is_owners=True,
+    )
 
 
 def _words(runnable: Runnable, tools: Sequence[OfferedTool], digest: str) -> Item:

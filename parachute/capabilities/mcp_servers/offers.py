@@ -29,11 +29,16 @@ _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_-]")
 
 
 class Offer(Struct, frozen=True):
-    """The tools that agents get; `names` are those under which the server knows the ones that are called otherwise."""
+    """The tools that agents get; `names` are those under which the server knows the ones that are called otherwise.
+
+    `outputs` are the schemas of structured results, by the tool; `own` are tools of ours, which the server does not know.
+    """
 
     tools: tuple[OfferedTool, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     names: dict[str, str] = {}
+    outputs: dict[str, dict[str, Any]] = {}
+    own: tuple[str, ...] = ()
 
     @property
     def summary(self) -> str:
@@ -49,6 +54,8 @@ def offer_of(server: str, said: Sequence[dict[str, Any]]) -> Offer:
     """The offer of a server that lists these tools, by name; takes time."""
     found: dict[str, OfferedTool] = {}
     names: dict[str, str] = {}
+    outputs: dict[str, dict[str, Any]] = {}
+    own: list[str] = []
     left_out: list[LeftOut] = []
     read: set[tuple[str, str, str]] = set()
     left = _SCHEMAS
@@ -71,6 +78,9 @@ def offer_of(server: str, said: Sequence[dict[str, Any]]) -> Offer:
             continue
         read.add(said_now)
         left -= size
+        output, shown = _output(each.get("output_schema"), left)
+        left -= len(shown)
+        description += shown if len(description) + len(shown) <= DESCRIPTION_LIMIT else ""
         try:
             tool = OfferedTool(server, known, description, mended(each["input_schema"]))
         except InvalidInput as error:
@@ -79,19 +89,40 @@ def offer_of(server: str, said: Sequence[dict[str, Any]]) -> Offer:
         if (problem := problem_of(tool)) is not None:
             left_out.append(refused(problem))
         elif known in found:
+            if each.get("is_ours"):
+                continue
             left_out.append(refused("another tool is called the same"))
         elif len(found) == _MOST:
             left_out.append(refused(f"no more than {_MOST} tools of a server are offered"))
         else:
             found[known] = tool
+            own += [known] if each.get("is_ours") else []
+            outputs |= {known: output} if output else {}
             if known != name:
                 names[known] = name
     if len(said) > MOST_READ:
         left_out.append(LeftOut("all others", f"no more than {MOST_READ} tools of a server are read"))
-    return Offer(tuple(sorted(found.values(), key=lambda tool: tool.name)), tuple(dict.fromkeys(left_out)), names)
+    return Offer(
+        tuple(sorted(found.values(), key=lambda tool: tool.name)),
+        tuple(dict.fromkeys(left_out)),
+        names,
+        outputs,
+        tuple(own),
+    )
 
 
-def _order(numbered: tuple[int, dict[str, Any]]) -> tuple[bool, str]:
-    # A tool that is called so goes before one that only comes to be called so.
+def _output(said: Any, most: int) -> tuple[dict[str, Any], str]:
+    """The schema of a tool's results, and a sentence about it; empty where there is none, and for one that cannot be read."""
+    if not isinstance(said, dict) or problem_of_size(said) is not None or len(json.dumps(said)) > most:
+        return {}, ""
+    try:
+        found = mended(said)
+    except InvalidInput:
+        return {}, ""
+    return found, f"\n\nIt answers with JSON of this schema: {json.dumps(found, ensure_ascii=False)}"
+
+
+def _order(numbered: tuple[int, dict[str, Any]]) -> tuple[bool, bool, str]:
+    # A tool that is called so goes before one that only comes to be called so, and a server's before ours.
     name = str(numbered[1]["name"])
-    return _NOT_IN_A_NAME.search(name) is not None, name
+    return bool(numbered[1].get("is_ours")), _NOT_IN_A_NAME.search(name) is not None, name

@@ -4,21 +4,17 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from parachute.base.errors import Unavailable
+from parachute.capabilities.mcp_servers.structured import problem_of_structured
 
+_LONGEST_ADDRESS, _LONGEST_KIND = 2_000, 100
 _ABOUT_THE_ANSWER = frozenset({"_meta", "content", "isError", "resultType", "structuredContent"})
 
 
-def listed_in(page: Mapping[str, Any], server: str) -> list[dict[str, Any]]:
-    """The tools of one page: `name`, `description` and `input_schema` of each, as they were said; error: Unavailable."""
-    tools = page.get("tools")
-    if not isinstance(tools, list):
-        raise Unavailable(f"The MCP server {server} answered without a list of its tools.", key="no_list_of_tools")
-    fields = [each if isinstance(each, dict) else {} for each in tools]
-    return [
-        {"name": each.get("name"), "description": each.get("description"), "input_schema": each.get("inputSchema")}
-        for each in fields
-    ]
+def described(said: Any) -> dict[str, Any]:
+    """A tool as a server lists it: name, description and schemas as they were said, None for what is missing."""
+    fields = said if isinstance(said, dict) else {}
+    named = ("name", "name"), ("description", "description"), ("input_schema", "inputSchema")
+    return {name: fields.get(field) for name, field in (*named, ("output_schema", "outputSchema"))}
 
 
 def cleaned(value: Any, clean: Callable[[str], str]) -> Any:
@@ -31,11 +27,17 @@ def cleaned(value: Any, clean: Callable[[str], str]) -> Any:
     return value if (without := clean(text)) == text else without
 
 
-def text_of(result: Mapping[str, Any], linked: Mapping[str, str]) -> str:
-    """The text of a result, with what its links lead to; of pictures, sounds and unknown parts only that they are there."""
+def text_of(result: Mapping[str, Any], linked: Mapping[str, str], output: Mapping[str, Any] | None = None) -> str:
+    """The text of a result, with what its links lead to; of pictures, sounds and unknown parts only that they are there.
+
+    Structured content that the tool's `output` schema refuses is left out, and the rest stays. Takes time.
+    """
     parts = [_text_of(block, linked) for block in _blocks(result)]
-    if not parts and result.get("structuredContent") is not None:
-        parts.append(json.dumps(result["structuredContent"], ensure_ascii=False))
+    if (structured := result.get("structuredContent")) is not None:
+        if output and (problem := problem_of_structured(structured, output)) is not None:
+            parts.append(f"[The structured content was left out: {problem}.]")
+        elif not _is_said(structured, parts):
+            parts.append(json.dumps(structured, ensure_ascii=False))
     if not parts:
         # Servers from before the protocol had contents.
         rest = {name: value for name, value in result.items() if name not in _ABOUT_THE_ANSWER}
@@ -50,10 +52,37 @@ def links_of(result: Mapping[str, Any]) -> list[str]:
 
 
 def texts_in(read: Mapping[str, Any]) -> list[str]:
-    """The texts of a resource that was read."""
+    """The texts of a resource that was read; of bytes only that they are there."""
     contents = read.get("contents")
-    parts = [each for each in contents if isinstance(each, dict)] if isinstance(contents, list) else []
-    return [each["text"] for each in parts if isinstance(each.get("text"), str)]
+    return [text_of_resource(each) for each in contents if isinstance(each, dict)] if isinstance(contents, list) else []
+
+
+def text_of_resource(contents: Mapping[str, Any]) -> str:
+    """The text of one part of a resource; of bytes only that they are there."""
+    if isinstance(text := contents.get("text"), str):
+        return text
+    return f"[{str(contents.get('uri'))[:_LONGEST_ADDRESS]}, {_about(contents)}: it cannot be shown here]"
+
+
+def _about(part: Mapping[str, Any]) -> str:
+    """The kind of bytes that a part holds, and how many these are."""
+    data = part.get("data", part.get("blob"))
+    kind = str(part.get("mimeType") or "unknown kind")[:_LONGEST_KIND]
+    return f"{kind}, {len(data) * 3 // 4:,} bytes" if isinstance(data, str) else kind
+
+
+def _is_said(structured: Any, parts: list[str]) -> bool:
+    """Return whether texts say it already: most servers answer both ways, and put what is no object into one as `result`."""
+    inner = structured["result"] if isinstance(structured, dict) and structured.keys() == {"result"} else structured
+    values = [_value(part) for part in parts]
+    return any(each in (inner, structured) for each in (*parts, parts, *values, values))
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
 
 
 def _blocks(result: Mapping[str, Any]) -> list[Any]:
@@ -68,12 +97,10 @@ def _text_of(block: Any, linked: Mapping[str, str]) -> str:
         case {"type": "text", "text": str(text)}:
             return text
         case {"type": "image" | "audio" as kind}:
-            return f"[{kind}, {block.get('mimeType')}: it cannot be shown here]"
+            return f"[{kind}, {_about(block)}: it cannot be shown here]"
         case {"type": "resource_link", "uri": str(address)}:
             return "\n".join(filter(None, (f"[link to {address}]", linked.get(address))))
-        case {"type": "resource", "resource": {"text": str(text)}}:
-            return text
-        case {"type": "resource", "resource": {"uri": address}}:
-            return f"[{address}: it cannot be shown here]"
+        case {"type": "resource", "resource": dict(resource)}:
+            return text_of_resource(resource)
     kind = str(block.get("type"))[:64] if isinstance(block, dict) else type(block).__name__
     return f"[{kind}: a part of an unknown kind, which cannot be shown here]"

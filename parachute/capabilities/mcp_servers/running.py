@@ -4,7 +4,8 @@ import asyncio
 import contextlib
 import logging
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, TypeVar
 
 from msgspec import Struct
@@ -15,6 +16,7 @@ from parachute.base.files import private_folder, remove_tree
 from parachute.capabilities.mcp_servers import specification
 from parachute.capabilities.mcp_servers.catalog import Catalog
 from parachute.capabilities.mcp_servers.client import Client, Link
+from parachute.capabilities.mcp_servers.elicitations import Elicitations
 from parachute.capabilities.mcp_servers.models import Runnable, SessionLost
 from parachute.capabilities.mcp_servers.remote.service import Remote
 from parachute.capabilities.mcp_servers.transport import SocketLink
@@ -51,7 +53,7 @@ class _Running(Struct):
 class Running:
     """Asks the supervisor for units of servers, connects to those elsewhere, and keeps a client for each.
 
-    `changed` is called with the name of one that may offer other tools than it did.
+    `changed` is called with the name of one that may offer other tools than it did; `elicitations` are what they ask the owner.
     """
 
     def __init__(
@@ -61,8 +63,10 @@ class Running:
         egress: Egress,
         remote: Remote,
         changed: Callable[[str], None],
+        elicitations: Elicitations,
         clock: Clock,
     ) -> None:
+        self._elicitations = elicitations
         self._clock = clock
         self._changed = changed
         self._remote = remote
@@ -101,9 +105,24 @@ class Running:
         """List the tools of a server, started if need be; error: ParachuteError."""
         return await self._asked(runnable, lambda client: client.tools(seconds), lists=True)
 
-    async def call(self, runnable: Runnable, tool: str, arguments: dict[str, Any], seconds: float) -> str:
-        """The text that a tool answers; errors: ToolFailed, and other ParachuteErrors when nothing was answered."""
-        return await self._asked(runnable, lambda client: client.call(tool, arguments, seconds))
+    async def call(
+        self,
+        runnable: Runnable,
+        tool: str,
+        arguments: dict[str, Any],
+        seconds: float,
+        output: Mapping[str, Any] | None = None,
+    ) -> str:
+        """The text that a tool answers, see `Client.call`; errors: ToolFailed, and other ParachuteErrors when nothing was answered."""
+        return await self._asked(runnable, lambda client: client.call(tool, arguments, seconds, output))
+
+    async def resources(self, runnable: Runnable, seconds: float) -> str:
+        """The list of a server's resources; error: ParachuteError."""
+        return await self._asked(runnable, lambda client: client.resources(seconds))
+
+    async def read(self, runnable: Runnable, address: str, seconds: float) -> str:
+        """The text of a resource; error: ParachuteError."""
+        return await self._asked(runnable, lambda client: client.read(address, seconds))
 
     async def end(self, name: str) -> None:
         """End a server with all it has started; one that does not run is no error."""
@@ -134,7 +153,8 @@ class Running:
                 return running
             await self._end(name)
             await self._make_room()
-            client = Client(name, await self._link(runnable), lambda: self._changed(name), self._clock)
+            ask = partial(self._elicitations.ask, name)
+            client = Client(name, await self._link(runnable), lambda: self._changed(name), ask, self._clock)
             self._running[name] = running = _Running(runnable, client, self._clock.elapsed())
             try:
                 await client.connected(REMOTE_SECONDS if runnable.server.is_remote else START_SECONDS)

@@ -12,12 +12,14 @@ from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import Conflict, ParachuteError, Unavailable
 from parachute.capabilities.mcp_servers.catalog import Catalog, Listed, ServerSource
 from parachute.capabilities.mcp_servers.client import ToolFailed
+from parachute.capabilities.mcp_servers.elicitations import Elicitations
 from parachute.capabilities.mcp_servers.logins.links import Links
 from parachute.capabilities.mcp_servers.logins.models import LoginHearing, Pending, callback_address
 from parachute.capabilities.mcp_servers.models import BUILT_IN, Runnable, Server
 from parachute.capabilities.mcp_servers.offers import Offer, offer_of
 from parachute.capabilities.mcp_servers.remembered import Known, keep, read
 from parachute.capabilities.mcp_servers.remote.service import Remote
+from parachute.capabilities.mcp_servers.resources import LIST, LONGEST_ADDRESS
 from parachute.capabilities.mcp_servers.running import Running
 from parachute.capabilities.mcp_servers.statuses import Statuses
 from parachute.capabilities.mcp_servers.words import (
@@ -83,7 +85,8 @@ class McpServers:
         self.links = Links(partial(self.begin_login_here, unasked=True), self.remote.logins.link, changed, clock)
         self._modules = modules
         self._outdated: set[str] = set()
-        self._running = Running(home, self.catalog, egress, self.remote, self._outdated.add, clock)
+        self.elicitations = Elicitations(changed, clock)
+        self._running = Running(home, self.catalog, egress, self.remote, self._outdated.add, self.elicitations, clock)
         self._known: dict[str, Known] = {}
         self._asking: dict[str, tuple[Runnable, asyncio.Task[Offer]]] = {}
         self._asks: set[asyncio.Task[Offer]] = set()
@@ -155,10 +158,10 @@ class McpServers:
         """Call a tool of a server that is approved as it is now; errors: ParachuteError, for the agent to read."""
         runnable = await asyncio.to_thread(self.catalog.runnable, server)
         known = self._known.get(server)
-        said = known.offer.names.get(tool, tool) if known else tool
+        offer = known.offer if known else Offer()
         try:
             with _unavailable_for_any_reason(server):
-                answer = await self._running.call(runnable, said, arguments, CALL_SECONDS)
+                answer = await self._called(runnable, offer, tool, arguments)
         except ParachuteError as error:
             if not isinstance(error, ToolFailed):
                 self._outdated.add(server)  # it may not have this tool any more
@@ -166,6 +169,17 @@ class McpServers:
             raise
         self.statuses.note(runnable, None)
         return answer
+
+    async def _called(self, runnable: Runnable, offer: Offer, tool: str, arguments: dict[str, Any]) -> str:
+        if tool not in offer.own:
+            said, output = offer.names.get(tool, tool), offer.outputs.get(tool)
+            return await self._running.call(runnable, said, arguments, CALL_SECONDS, output)
+        if tool == LIST:
+            return await self._running.resources(runnable, CALL_SECONDS)
+        address = arguments.get("uri")
+        if not isinstance(address, str) or not 0 < len(address) <= LONGEST_ADDRESS:
+            raise ToolFailed(f"uri: expected an address of up to {LONGEST_ADDRESS:,} characters.")
+        return await self._running.read(runnable, address, CALL_SECONDS)
 
     async def offer(self, name: str) -> Offer:
         """The offer of a server, asked anew; errors: NotFound, NotAllowed, InvalidInput, Unavailable."""

@@ -198,7 +198,8 @@ class AgentClient:
             return _hook_answer("deny", decision.reason)
         if handler is self._handler:
             made = partial(handler.tool_made, call)
-            self._server.permit(tool, tool_input, made, at_once=decision.was_asked)
+            tell = partial(handler.tool_progress, call) if call is not None else None
+            self._server.permit(tool, tool_input, made, tell, at_once=decision.was_asked)
             if call is not None and self.specification.execution.view is not None:
                 self._allowed.add(call)
         return _hook_answer("allow", decision.reason, waited_for(tool, tool_input))

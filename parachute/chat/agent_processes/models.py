@@ -149,6 +149,9 @@ class TurnHandler(Protocol):
     def tool_made(self, call: str | None, answer: tuple[str, bool]) -> None:
         """The server has made a call that was decided about, and got a text, which may be an error."""
 
+    def tool_progress(self, call: str, said: str) -> None:
+        """A call that the server makes is so far."""
+
     async def ask(self, questions: list[dict[str, Any]], call: str | None) -> dict[str, Any]:
         """Put questions to the person and return the answers, empty if none come."""
 

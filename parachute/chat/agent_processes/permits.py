@@ -9,6 +9,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from parachute.chat.agent_processes.progress import Tell
+
 Answer = tuple[str, bool]
 """The text of a result, and whether it is an error."""
 
@@ -24,11 +26,12 @@ def arguments_hash(arguments: Mapping[str, Any]) -> str:
 
 
 class Permit(Struct):
-    """A call that may be made once; `work` is there as soon as it has begun."""
+    """A call that may be made once; `work` is there as soon as it has begun, and `tell` hears how far it is."""
 
     tool: str
     arguments: dict[str, Any]
     made: Made
+    tell: Tell | None = None
     work: asyncio.Task[Answer] | None = None
 
 

@@ -12,9 +12,11 @@ from parachute import __version__
 from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import Conflict, ParachuteError, Unavailable
 from parachute.base.mcp_messages import Tools
+from parachute.chat.agent_processes import progress
 from parachute.chat.agent_processes.listed_tools import module_tool_listed
 from parachute.chat.agent_processes.models import ModuleTools, OwnTool, ServerTool, shown_name
 from parachute.chat.agent_processes.permits import Answer, Made, Permit, Permits
+from parachute.chat.agent_processes.progress import Tell
 from parachute.modules.runtime.models import OfferedTool
 from parachute.security.permissions.actions import MODULE_SERVER, server_tool_name
 
@@ -120,13 +122,16 @@ class ToolServer:
         instance: Any = Tools({"serverInfo": {"name": name, "version": __version__}}, lambda: listed, call)
         return {"type": "sdk", "name": name, "instance": instance}
 
-    def permit(self, shown: str, arguments: dict[str, Any], made: Made, *, at_once: bool = False) -> None:
+    def permit(
+        self, shown: str, arguments: dict[str, Any], made: Made, tell: Tell | None = None, *, at_once: bool = False
+    ) -> None:
         """Let the agent call a tool once, within this turn; a name that is not on offer changes nothing.
 
-        With `at_once` the call is made now, and the agent's program only fetches the result; `made` is told of what was answered.
+        With `at_once` the call is made now, and the agent's program only fetches the result; `made` is told of what was answered,
+        `tell` of how far it is.
         """
         if shown in self._offered:
-            permit = Permit(shown, arguments, made)
+            permit = Permit(shown, arguments, made, tell)
             if at_once:
                 self._begin(permit)
             self._permits.add(permit)
@@ -165,6 +170,7 @@ class ToolServer:
         return work
 
     async def _make(self, permit: Permit, *, is_busy: bool) -> Answer:
+        progress.tell.set(permit.tell)
         try:
             answer = _bounded(await self._call(permit, is_busy=is_busy)), False
         except ParachuteError as error:

@@ -138,6 +138,14 @@ class ToolUse(Event, frozen=True):
     tool: Tool
 
 
+class ToolProgress(Event, frozen=True):
+    """A call of an MCP server's tool says how far it is, once a second at most."""
+
+    type = "tool_progress"
+    tool_use_id: str
+    message: str
+
+
 class ToolResult(Event, frozen=True):
     """The result of a tool call."""
 

@@ -124,6 +124,10 @@ class Interaction:
             _keep(self.answers, call, answer, _KEPT_ANSWERS)
             self.records.ended(call, is_error=answer[1])
 
+    def tool_progress(self, call: str, said: str) -> None:
+        """Show how far a call is that the server makes."""
+        self._run.log.append(events.ToolProgress(call, said))
+
     def _show(self, call: str, name: str, arguments: dict[str, Any]) -> None:
         self._run.log.append(events.ToolUse(events.Tool(call, SHOWN_TOOLS.get(name, name), arguments)))
 

@@ -14,7 +14,7 @@ from parachute.cli.commands.suggestions import shown_suggestion, with_preview
 from parachute.cli.event_stream import documents
 from parachute.cli.identifiers import short, whole
 from parachute.cli.output import ago, clean, print_answer, print_error, print_json, print_note
-from parachute.cli.question import answers_of
+from parachute.cli.question import answers_of, filled
 from parachute.events.inbox.card import name
 from parachute.events.inbox.cards import kinds
 
@@ -64,7 +64,7 @@ def answer(
         word = _chosen(item["choices"])
     else:
         confirm(f"{_choice(item, word)['label']}?", "Nothing was answered.", yes=yes, as_json=as_json)
-    values = answers_of(item["details"]["questions"]) if item["kind"] == "question" and word == "answer" else {}
+    values = _values(item) if word == "answer" else {}
     body = {"id": item["id"], "hash": item["hash"], "answer": word, "values": values}
     said = api.post("/api/inbox/answer", body, _SECONDS)
     print_answer(said, as_json, _choice(item, word)["done"])
@@ -131,6 +131,12 @@ def _shown(api: Api, item: dict[str, Any]) -> str:
     if item["command"]:
         lines.append(f"  More: {item['command']}")
     return clean("\n".join(lines))
+
+
+def _values(item: dict[str, Any]) -> dict[str, str | list[str]]:
+    if item["kind"] == "question":
+        return answers_of(item["details"]["questions"])
+    return filled(item["details"]["fields"]) if item["kind"] == "mcp_question" else {}
 
 
 def _choice(item: dict[str, Any], word: str) -> dict[str, str]:

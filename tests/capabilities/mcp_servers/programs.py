@@ -67,6 +67,12 @@ def offer(asked):
 def act(asked):
     text(asked, "done")
 
+def more(asked):
+    send({"id": asked["id"], "result": {"resources": [{"uri": uri, "name": uri} for uri in RESOURCES]}})
+
+def heard(message):
+    pass
+
 CODE
 
 begin()
@@ -88,6 +94,12 @@ for line in sys.stdin:
             send({"id": asked["id"], "result": {"contents": [found]}})
     elif method == "ping":
         send({"id": asked["id"], "result": {}})
+    elif method == "resources/list":
+        more(asked)
+    elif method and "id" in asked:
+        send({"id": asked["id"], "error": {"code": -32601, "message": "Method not found"}})
+    else:
+        heard(asked)
 """
 
 

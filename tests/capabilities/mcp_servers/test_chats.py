@@ -1,5 +1,6 @@
 """MCP servers of a whole computer: the app's calls, the command line, and chats whose agents use them."""
 
+import asyncio
 import json
 import os
 import subprocess
@@ -18,6 +19,7 @@ from tests.modules.runtime.module_computer import PROGRAM, ModuleServer
 from tests.support.making import Make
 from tests.support.messages_api import MessagesAPI, text, tool_use
 from tests.support.server import Server
+from tests.support.waiting import until
 
 pytestmark = [needs_bubblewrap, pytest.mark.long]
 
@@ -95,6 +97,54 @@ async def test_a_chat_calls_a_tool(notes: ModuleServer, api: MessagesAPI) -> Non
 
 def _audit(house: ModuleServer) -> str:
     return "".join(path.read_text() for path in (house.vault / ".parachute" / "audit").glob("*.jsonl"))
+
+
+ASKS = """
+calls = []
+
+def act(asked):
+    calls.append(asked)
+    token = asked["params"]["_meta"]["progressToken"]
+    report = {"progressToken": token, "progress": 1, "total": 2, "message": "Half\\u202e way"}
+    send({"method": "notifications/progress", "params": report})
+    schema = {"type": "object", "properties": {"boat": {"type": "string", "title": "Boat"}}, "required": ["boat"]}
+    send({"id": "own", "method": "elicitation/create", "params": {"message": "Which?", "requestedSchema": schema}})
+
+def heard(message):
+    if message.get("id") == "own":
+        text(calls[-1], json.dumps(message["result"]))
+"""
+
+
+async def test_a_call_shows_how_far_it_is_and_asks_the_owner(notes: ModuleServer, api: MessagesAPI) -> None:
+    (notes.folder / "program.py").write_text(plain(ASKS))
+    assert notes.command("mcp", "approve", "notes", "--yes").returncode == 0
+    api.script(tool_use(ACT, {}), text("Done."))
+
+    async def answer() -> None:
+        def asked() -> list[dict[str, Any]]:
+            items = json.loads(notes.command("inbox", "--json").stdout)["items"]
+            return [each for each in items if each["kind"] == "mcp_question"]
+
+        async def found() -> list[dict[str, Any]]:
+            return await asyncio.to_thread(asked)
+
+        (item,) = await until(found, "the card is there")
+        assert (item["sentence"], item["answers"]) == (
+            "The MCP server notes asks you something, during act.",
+            ["answer", "decline"],
+        )
+        body = {"id": item["id"], "hash": item["hash"], "answer": "answer"}
+        assert (await client.post("/api/inbox/answer", json=body)).json()["key"] == "answer_does_not_fit"
+        body["values"] = {"boat": "Anna"}
+        assert (await client.post("/api/inbox/answer", json=body)).json()["success"] is True
+
+    async with notes.client() as client:
+        stream, _ = await asyncio.gather(answered(client), answer())
+    (progress,) = stream.of_type("tool_progress")
+    (result,) = stream.of_type("tool_result")
+    assert (progress["toolUseId"], progress["message"]) == (result["toolUseId"], "Half way (1/2)")
+    assert json.loads(result["content"]) == {"action": "accept", "content": {"boat": "Anna"}}
 
 
 async def test_an_agent_that_writes_the_file_gains_nothing(house: ModuleServer, api: MessagesAPI) -> None:

@@ -175,7 +175,7 @@ async def test_no_more_than_a_bounded_number_of_tools_and_words(servers: Running
     assert len(tool.description) <= 2_000
 
 
-async def test_a_schema_of_results_is_not_used(servers: RunningServers) -> None:
+async def test_a_pattern_for_results_is_not_used(servers: RunningServers) -> None:
     # The library would check the result with it: a pattern like this one never comes to an end.
     code = """
 TOOLS = [tool("act", outputSchema={"type": "object", "properties": {"a": {"pattern": "^(a+)+$"}}})]
@@ -203,9 +203,12 @@ def act(asked):
     servers.plain("kinds", code)
     lines = (await servers.service.call("kinds", "act", {})).splitlines()
     assert (lines[0], lines[3]) == ("one", "two")
-    assert lines[1] == "[image, image/png: it cannot be shown here]"
+    assert lines[1] == "[image, image/png, 3 bytes: it cannot be shown here]"
     assert lines[5] == "[hologram: a part of an unknown kind, which cannot be shown here]"
-    assert (lines[2], lines[4]) == ("[link to file:///etc/passwd]", "[a://c: it cannot be shown here]")
+    assert (lines[2], lines[4]) == (
+        "[link to file:///etc/passwd]",
+        "[a://c, unknown kind, 3 bytes: it cannot be shown here]",
+    )
     with raises("tool_failed", names="one"):
         await servers.service.call("kinds", "act", {"fail": True})
 

@@ -7,7 +7,7 @@ import { t } from "./texts";
 export type Part =
   | { kind: "text"; text: string }
   | { kind: "thinking"; text: string }
-  | { kind: "tool"; id: string; name: string; input: Record<string, unknown>; result?: string; isError?: boolean }
+  | { kind: "tool"; id: string; name: string; input: Record<string, unknown>; progress?: string; result?: string; isError?: boolean }
   | { kind: "note"; level: "plain" | "warning" | "danger"; title?: string; text: string; canRetry?: boolean };
 
 export interface Message {
@@ -43,6 +43,7 @@ export type ChatEvent = { seq: number } & (
   | { type: "text_delta"; text: string }
   | { type: "thinking"; content: string }
   | { type: "tool_use"; tool: { id: string; name: string; input: Record<string, unknown> } }
+  | { type: "tool_progress"; toolUseId: string; message: string }
   | { type: "tool_result"; toolUseId: string; content: string; isError: boolean }
   | { type: "user_question"; requestId: string; questions: Question[] }
   | ({ type: "permission_request" } & PermissionRequest)
@@ -75,10 +76,10 @@ export function added(parts: Part[], event: ChatEvent): Part[] {
       return [...parts, { kind: "thinking", text: event.content }];
     case "tool_use":
       return [...parts, { kind: "tool", ...event.tool }];
+    case "tool_progress":
+      return ofTool(parts, event.toolUseId, { progress: event.message });
     case "tool_result":
-      return parts.map((part) =>
-        part.kind === "tool" && part.id === event.toolUseId ? { ...part, result: event.content, isError: event.isError } : part,
-      );
+      return ofTool(parts, event.toolUseId, { result: event.content, isError: event.isError });
     case "permission_denied":
       return [...parts, note("warning", t("denied", { tool: event.toolName, reason: event.reason }))];
     case "warning":
@@ -96,6 +97,10 @@ export function added(parts: Part[], event: ChatEvent): Part[] {
     default:
       return parts;
   }
+}
+
+function ofTool(parts: Part[], id: string, more: { progress?: string; result?: string; isError?: boolean }): Part[] {
+  return parts.map((part) => (part.kind === "tool" && part.id === id ? { ...part, ...more } : part));
 }
 
 function note(level: "plain" | "warning" | "danger", text: string): Extract<Part, { kind: "note" }> {

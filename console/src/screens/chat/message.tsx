@@ -182,7 +182,7 @@ function Tool({ part, isOpen }: { part: Extract<Part, { kind: "tool" }>; isOpen:
     <details class={`fold tool${part.isError ? " failed" : ""}`} onToggle={(event) => setUnfolded(event.currentTarget.open)}>
       <summary>
         <strong>{part.name}</strong>
-        <bdi>{gist(part.input)}</bdi>
+        <bdi>{(isRunning && part.progress) || gist(part.input)}</bdi>
         {isRunning && <span class="spinner" role="img" aria-label={t("tool_running")} />}
         {part.isError && <span class="badge danger">{t("tool_failed")}</span>}
       </summary>

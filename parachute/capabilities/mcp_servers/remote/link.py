@@ -11,6 +11,7 @@ import httpx2
 from parachute import __version__
 from parachute.base.errors import ParachuteError
 from parachute.capabilities.mcp_servers import addresses
+from parachute.capabilities.mcp_servers.elicitations import ANSWER_SECONDS
 from parachute.capabilities.mcp_servers.models import Server
 from parachute.capabilities.mcp_servers.remote.allowance import MESSAGE_LIMIT, Allowance
 from parachute.capabilities.mcp_servers.remote.transport import Tokens, Transport
@@ -21,7 +22,8 @@ from parachute.sandbox.egress.outlet import Outlet
 logging.getLogger("mcp.client").setLevel(logging.CRITICAL)
 
 _SHORTEST_SECRET = 6
-_TIMEOUT = httpx2.Timeout(30, read=150)
+# A stream may be silent while the owner is asked; a server that is silent otherwise is ended by whoever called it.
+_TIMEOUT = httpx2.Timeout(30, read=ANSWER_SECONDS + 30)
 
 
 class RemoteLink:
