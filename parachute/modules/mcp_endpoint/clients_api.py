@@ -165,7 +165,7 @@ async def offered(
     vault = services_of(request).get(Settings).vault
     today = service.clock.today()
     return options.Options(
-        options.choices(hosts.tools()),
+        options.choices(hosts.tools(), endpoint.resources.offers),
         await asyncio.to_thread(options.folders, vault),
         await options.kinds(hosts),
         [options.NamedWorkspace(slug, name) for slug, name in endpoint.outside.workspaces()],
@@ -187,6 +187,7 @@ async def agree(
     request: str,
     body: NewLimits,
     service: ClientsDependency,
+    endpoint: EndpointDependency,
     hosts: HostsDependency,
     audit: AuditDependency,
     call: Request,
@@ -194,7 +195,7 @@ async def agree(
     """Agree to a request with these limits: the program gets a code for them by the browser."""
     from parachute.web.authorization.provider import agree  # with all of the library, hardly ever
 
-    limits = options.checked(body.limits(), hosts.tools(), service.clock.today())
+    limits = options.checked(body.limits(), hosts.tools(), endpoint.resources.offers, service.clock.today())
     name = service.codes.asked(request).client.name
     address = agree(service, request, limits)
     _decided(audit, call.scope["state"]["caller"], "approval", name)
@@ -252,7 +253,7 @@ async def change(
     audit: AuditDependency,
 ) -> ShownClient:
     """Give a client other limits, which hold for its next request."""
-    limits = options.checked(body.limits(), hosts.tools(), service.clock.today())
+    limits = options.checked(body.limits(), hosts.tools(), endpoint.resources.offers, service.clock.today())
     changed = await service.narrow(client, limits)
     _decided(audit, call.scope["state"]["caller"], "approval", changed.label)
     return await _shown(endpoint, changed)
