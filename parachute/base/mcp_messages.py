@@ -1,6 +1,7 @@
 """Messages of MCP, answered by what has tools, and perhaps more."""
 
-from collections.abc import Awaitable, Callable, Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping
 from typing import Any
 
 from msgspec import Struct, field
@@ -36,6 +37,54 @@ class Tools(Struct, frozen=True):
     call: Callable[[object, Object], Awaitable[Object]]
     capabilities: Object = field(default_factory=lambda: {"tools": {}})
     methods: Mapping[str, Callable[[Object], Awaitable[Object]]] = field(default_factory=dict)
+
+
+CANCELLATION = "notifications/cancelled"
+
+
+class Working:
+    """Messages that are being answered, each by a key, so that it can be cancelled."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[Hashable, asyncio.Task[Object | None]] = {}
+
+    def is_at(self, key: Hashable) -> bool:
+        """Return whether a message of this key is not answered yet."""
+        return key in self._tasks
+
+    async def answered(
+        self, key: Hashable, identifier: object, work: Coroutine[Any, Any, Object | None]
+    ) -> Object | None:
+        """The answer that `work` gives to a message, or one that says that it was cancelled; errors: those of `work`."""
+        if self.is_at(key):
+            work.close()
+            return refusal(identifier, Wrong(INVALID_REQUEST, "id: it is in use."))
+        task = self._tasks[key] = asyncio.create_task(work, name="message of MCP")
+        try:
+            await asyncio.wait({task})
+            if task.cancelled():
+                return refusal(identifier, Wrong(CANCELLED, "The request was cancelled."))
+            return task.result()
+        finally:
+            task.cancel()
+            del self._tasks[key]
+
+    def cancel(self, key: Hashable) -> None:
+        """Cancel one message, if it is being answered."""
+        if task := self._tasks.get(key):
+            task.cancel()
+
+    def cancel_where(self, wanted: Callable[[Hashable], bool]) -> None:
+        """Cancel messages by their keys."""
+        for key, task in self._tasks.items():
+            if wanted(key):
+                task.cancel()
+
+    async def close(self) -> None:
+        """Cancel everything, and wait for its end."""
+        working = list(self._tasks.values())
+        self.cancel_where(lambda _: True)
+        await asyncio.gather(*working, return_exceptions=True)
 
 
 async def answer(message: Mapping[str, Any], tools: Tools) -> Object | None:

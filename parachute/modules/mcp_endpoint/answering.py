@@ -1,5 +1,6 @@
 """The answer to one message of one caller: what it lists, calls and reads, and a note of that for its receipt."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
 
@@ -25,7 +26,7 @@ _INTRODUCTION = {
     "serverInfo": {"name": "parachute", "title": "Parachute Computer", "version": __version__},
     "instructions": _INSTRUCTIONS,
 }
-_CAPABILITIES: Object = {"tools": {}, "resources": {}, "prompts": {}}
+_CAPABILITIES: Object = {name: {"listChanged": True} for name in ("tools", "resources", "prompts")}
 
 UnderWay = Callable[[], AbstractContextManager[object]]
 """Hold a place among the calls of a caller; error: ParachuteError."""
@@ -76,6 +77,12 @@ class Answering:
         }
         return Tools(_INTRODUCTION, self._listed, self._call, _CAPABILITIES, methods)
 
+    def lists(self) -> dict[str, object]:
+        """Contents of each list, to tell when one is another; errors: ParachuteError."""
+        policy, tools = self._policy(), self._listed()
+        offers = [each.name for each in self._resources.offers if policy.has(each.name)]
+        return {"tools": tools, "prompts": prompts.listed(self._offered), "resources": (offers, policy.kept_back)}
+
     def over_budget(self, answer: Object) -> Object:
         """The answer in place of one that is more than is left of the day."""
         if self.made is None:
@@ -118,8 +125,7 @@ class Answering:
         return {"resourceTemplates": self._resources.templates(self._policy())}
 
     async def _prompts(self, _: Object) -> Object:
-        offered = self._offered
-        return {"prompts": [prompts.described(each) for each in prompts.PROMPTS if each.tool in offered]}
+        return {"prompts": prompts.listed(self._offered)}
 
     async def _prompt(self, params: Object) -> Object:
         offered = self._offered
@@ -150,6 +156,9 @@ class Answering:
                 if made.is_tool:
                     return _result(str(error), is_error=True)
                 raise Wrong(INTERNAL, str(error)) from error
+            except asyncio.CancelledError:
+                made.problem = ParachuteError("The program cancelled this.", key="cancelled")
+                raise
             except Wrong as wrong:
                 made.problem = ParachuteError(str(wrong), key="no_such_resource")
                 raise

@@ -46,6 +46,11 @@ class Policy:
         return self._limits.folders
 
     @property
+    def kept_back(self) -> tuple[object, ...]:
+        """Everything that decides what is left out of lists."""
+        return self.folders, self._limits.kinds, self.days
+
+    @property
     def days(self) -> tuple[date | None, date | None]:
         """The first and the last day of what may leave."""
         return self._limits.since, self._limits.until

@@ -74,10 +74,18 @@ def said(prompt: Prompt, arguments: object) -> str:
     return given.strip()
 
 
-def described(prompt: Prompt) -> dict[str, Any]:
-    """A prompt in the list."""
-    argument = {"name": prompt.argument, "description": prompt.meaning, "required": True}
-    return {"name": prompt.name, "title": prompt.title, "description": prompt.description, "arguments": [argument]}
+def listed(offered: Mapping[str, object]) -> list[dict[str, Any]]:
+    """The prompts whose tools are offered."""
+    return [
+        {
+            "name": each.name,
+            "title": each.title,
+            "description": each.description,
+            "arguments": [{"name": each.argument, "description": each.meaning, "required": True}],
+        }
+        for each in PROMPTS
+        if each.tool in offered
+    ]
 
 
 def asked(prompt: Prompt, said: str, material: str) -> dict[str, Any]:

@@ -1,16 +1,18 @@
 """Messages of MCP from a program with a key or a grant: what there is for it, and a receipt of each answer."""
 
+import asyncio
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Hashable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from parachute.base import mcp_messages
 from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import ParachuteError, Unavailable
-from parachute.modules.mcp_endpoint.access import Access, ByGrant, ByKey, May, Outside
+from parachute.base.mcp_messages import CANCELLATION, Working
+from parachute.modules.mcp_endpoint.access import Access, ByGrant, ByKey, GrantEnded, May, Outside
 from parachute.modules.mcp_endpoint.answering import Answering, Made
 from parachute.modules.mcp_endpoint.receipts import EVENT, Receipts, sentences
 from parachute.modules.mcp_endpoint.resources.service import Resources
@@ -24,7 +26,7 @@ _AT_ONCE = 8
 
 
 class McpEndpoint:
-    """Keeps nothing between two messages: whoever asks shows its key or token each time, and has the tools that it allows."""
+    """Keeps nothing between two messages: whoever asks shows its key or token each time, and has what that allows."""
 
     def __init__(
         self,
@@ -41,12 +43,16 @@ class McpEndpoint:
         self._clients = clients
         self.resources = Resources(hosts, vault, clock)
         self.receipts = Receipts(audit, clock)
+        self._working = Working()
+        self._wake = asyncio.Event()
         self._calls: Counter[str] = Counter()
         self._outside: Outside | None = None
 
     def start(self, outside: Outside) -> None:
         """Let clients in, now that there are conversations and suggestions."""
         self._outside = outside
+        self._hosts.after_changes.append(self._changed)
+        self._clients.listeners.append(self._notice)
 
     @property
     def outside(self) -> Outside:
@@ -55,23 +61,73 @@ class McpEndpoint:
             raise Unavailable("The server is starting.", "Try again in a moment.", key="starting")
         return self._outside
 
-    async def answer(self, message: Mapping[str, Any], caller: Caller, may: May) -> bytes | None:
-        """The answer to one message, None to one that wants none; errors: ParachuteError (`too_many_calls`, `grant_ended`)."""
-        access: Access = ByKey(self._hosts, may)
+    async def answer(
+        self,
+        message: Mapping[str, Any],
+        caller: Caller,
+        may: May,
+        session: str = "",
+        framed: Callable[[bytes], bytes] = lambda data: data,
+    ) -> bytes | None:
+        """The answer to one message, `framed` as it is sent, None to one that wants none; errors: ParachuteError (`too_many_calls`, `grant_ended`)."""
+        who, identifier = _name(caller), message.get("id")
+        if message.get("method") == CANCELLATION:
+            params = message.get("params")
+            wanted = params.get("requestId") if isinstance(params, dict) else None
+            self._working.cancel((who, session, str(wanted), type(wanted)))
+            return None
         if caller.kind == "mcp_client":
             await self._clients.note_use(caller.key or "")
-            access = ByGrant(self._hosts, self._clients, self.receipts, self.outside, caller.key or "")
-        who = f"{caller.kind} {caller.key or caller.name}"
-        answering = Answering(self._hosts, self.resources, self._kill_switch, access, who, lambda: self._under_way(who))
-        answered = await mcp_messages.answer(message, answering.tools())
+        access = self._access(caller, may)
+        answering = self._answering(access, who)
+        key: Hashable = (who, session, str(identifier), type(identifier))
+        if "id" not in message or (not session and self._working.is_at(key)):
+            key = object()  # without sessions two of one program may choose the same
+        work = mcp_messages.answer(message, answering.tools())
+        answered = await self._working.answered(key, identifier, work)
         if answered is None:
             return None
-        data, made = encoded(answered), answering.made
+        data, made = framed(encoded(answered)), answering.made
         if made is not None:
             if made.problem is None and not access.may_leave(len(data)):
-                data = encoded(answering.over_budget(answered))
+                data = framed(encoded(answering.over_budget(answered)))
             self._record(made, caller, len(data))
         return data
+
+    async def changes(self, caller: Caller, may: May) -> AsyncIterator[tuple[int, dict[str, Any]]]:
+        """Tell which lists are others than before, until the grant ends; error: ParachuteError where too many listen."""
+        who = _name(caller)
+        with self._under_way(f"{who} listening"), suppress(GrantEnded):
+            answering = self._answering(self._access(caller, may), who)
+            known = answering.lists()
+            while True:
+                wake = self._wake
+                for name, now in (lists := answering.lists()).items():
+                    if now != known[name]:
+                        yield 0, {"jsonrpc": "2.0", "method": f"notifications/{name}/list_changed"}
+                known = lists
+                await wake.wait()
+
+    def leave(self, caller: Caller, session: str) -> None:
+        """Cancel everything that a program asks in one of its conversations."""
+        begins = (_name(caller), session)
+        if session:
+            self._working.cancel_where(lambda key: isinstance(key, tuple) and key[:2] == begins)
+
+    async def _changed(self) -> None:
+        self._notice()
+
+    def _notice(self) -> None:
+        self._wake.set()
+        self._wake = asyncio.Event()
+
+    def _access(self, caller: Caller, may: May) -> Access:
+        if caller.kind != "mcp_client":
+            return ByKey(self._hosts, may)
+        return ByGrant(self._hosts, self._clients, self.receipts, self.outside, caller.key or "")
+
+    def _answering(self, access: Access, who: str) -> Answering:
+        return Answering(self._hosts, self.resources, self._kill_switch, access, who, lambda: self._under_way(who))
 
     @contextmanager
     def _under_way(self, who: str) -> Iterator[None]:
@@ -104,6 +160,10 @@ class McpEndpoint:
             sentences=sentences(made.passed.text),
             files=[{"path": path} for path in made.passed.files],
         )
+
+
+def _name(caller: Caller) -> str:
+    return f"{caller.kind} {caller.key or caller.name}"
 
 
 def encoded(answer: dict[str, Any]) -> bytes:

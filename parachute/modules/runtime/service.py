@@ -345,6 +345,7 @@ class Hosts(RunningModules):
             host.description, host.is_described = description.read(said, host.manifest), True
             if not host.wanted.specification.dev:
                 await asyncio.to_thread(description.store, host.description_file, host.wanted, said)
+            await self._after()
         except (ParachuteError, OSError) as error:
             log.warning("The tools and routes of the module %s are unknown: %s", name, error)
 

@@ -1,5 +1,6 @@
 """A client of which the owner changes the limits."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from tests.support.mcp_client import BareClient, OwnersBrowser, limits
@@ -11,9 +12,9 @@ READING = ("brain-search", "brain-resolve", "brain-suggest", "daily-search", "da
 class Granted:
     """A client that is in."""
 
-    def __init__(self, owner: OwnersBrowser) -> None:
+    def __init__(self, owner: OwnersBrowser, tools: Sequence[str] = READING) -> None:
         self.bare = BareClient(owner.browser.computer)
-        self.token = self.bare.enter(owner, tools=list(READING))["access_token"]
+        self.token = self.bare.enter(owner, tools=list(tools))["access_token"]
         self.id = owner.clients()[0]["id"]
         self.browser = owner.browser
 
