@@ -24,6 +24,7 @@ from parachute.security.keys.models import Caller
 from parachute.security.mcp_clients.models import Grant, Limits
 from parachute.security.mcp_clients.service import McpClients
 from parachute.web.access.access import resource_of
+from parachute.web.pairing.links import is_only_here, matrix
 from parachute.web.tls.service import Tls
 
 router = APIRouter(prefix="/api/mcp-clients", tags=["mcp-clients"])
@@ -120,12 +121,14 @@ class BrowserAddress(Answer, frozen=True):
 
 
 class Connecting(Answer, frozen=True):
-    """Ways to connect a program at the address called; without `can_sign_in` it has neither TLS nor is it this machine's."""
+    """Ways to connect a program at the address called; without `can_sign_in` it has neither TLS nor is it this machine's. `qr` is empty where no other device gets there."""
 
     address: str
     can_sign_in: bool
     claude_code: str
+    inspector: str
     certificate: str | None
+    qr: list[list[int]]
 
 
 @router.get("")
@@ -144,7 +147,9 @@ async def connect(request: Request) -> Connecting:
         address,
         can_sign_in=_can_sign_in(origin),
         claude_code=f"{trust}claude mcp add --transport http parachute {address}",
+        inspector=f"{trust}npx @modelcontextprotocol/inspector --cli {address} --method tools/list",
         certificate=f"{origin}/tls/ca.crt" if authority else None,
+        qr=[] if is_only_here(address) else await asyncio.to_thread(matrix, address),
     )
 
 
