@@ -1,15 +1,19 @@
-"""Messages of MCP, answered by what has tools and nothing else."""
+"""Messages of MCP, answered by what has tools, and perhaps more."""
 
-from collections.abc import Awaitable, Callable, Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 """Versions of the protocol, the newest first; what is answered here is the same in all of them."""
 
-INVALID_REQUEST, NO_METHOD, INVALID_PARAMS, CANCELLED = -32600, -32601, -32602, -32800
+INVALID_REQUEST, NO_METHOD, INVALID_PARAMS, INTERNAL, CANCELLED = -32600, -32601, -32602, -32603, -32800
 """Numbers of JSON-RPC 2.0, section 5.1; the last one is of the Language Server Protocol, and what MCP's own library sends."""
+
+NO_RESOURCE = -32002
+"""A number of MCP (resources, error handling)."""
 
 Object = dict[str, Any]
 
@@ -23,11 +27,64 @@ class Wrong(Exception):
 
 
 class Tools(Struct, frozen=True):
-    """The tools of a server: who it says that it is, what it lists, and the result of a call, whose errors are Wrong."""
+    """The tools of a server: who it says that it is, what it lists, and the result of a call, whose errors are Wrong.
+
+    One that has more says so in `capabilities`, and answers further `methods`, each with a result for its parameters.
+    """
 
     introduction: Object
     listed: Callable[[], list[Object]]
     call: Callable[[object, Object], Awaitable[Object]]
+    capabilities: Object = field(default_factory=lambda: {"tools": {}})
+    methods: Mapping[str, Callable[[Object], Awaitable[Object]]] = field(default_factory=dict)
+
+
+CANCELLATION = "notifications/cancelled"
+
+
+class Working:
+    """Messages that are being answered, each by a key, so that it can be cancelled."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[Hashable, asyncio.Task[Object | None]] = {}
+
+    def is_at(self, key: Hashable) -> bool:
+        """Return whether a message of this key is not answered yet."""
+        return key in self._tasks
+
+    async def answered(
+        self, key: Hashable, identifier: object, work: Coroutine[Any, Any, Object | None]
+    ) -> Object | None:
+        """The answer that `work` gives to a message, or one that says that it was cancelled; errors: those of `work`."""
+        if self.is_at(key):
+            work.close()
+            return refusal(identifier, Wrong(INVALID_REQUEST, "id: it is in use."))
+        task = self._tasks[key] = asyncio.create_task(work, name="message of MCP")
+        try:
+            await asyncio.wait({task})
+            if task.cancelled():
+                return refusal(identifier, Wrong(CANCELLED, "The request was cancelled."))
+            return task.result()
+        finally:
+            task.cancel()
+            del self._tasks[key]
+
+    def cancel(self, key: Hashable) -> None:
+        """Cancel one message, if it is being answered."""
+        if task := self._tasks.get(key):
+            task.cancel()
+
+    def cancel_where(self, wanted: Callable[[Hashable], bool]) -> None:
+        """Cancel messages by their keys."""
+        for key, task in self._tasks.items():
+            if wanted(key):
+                task.cancel()
+
+    async def close(self) -> None:
+        """Cancel everything, and wait for its end."""
+        working = list(self._tasks.values())
+        self.cancel_where(lambda _: True)
+        await asyncio.gather(*working, return_exceptions=True)
 
 
 async def answer(message: Mapping[str, Any], tools: Tools) -> Object | None:
@@ -55,7 +112,7 @@ async def _result(method: str, params: Object, tools: Tools) -> Object:
     if method == "initialize":
         wanted = params.get("protocolVersion")
         version = wanted if wanted in VERSIONS else VERSIONS[0]
-        return {"protocolVersion": version, "capabilities": {"tools": {}}, **tools.introduction}
+        return {"protocolVersion": version, "capabilities": tools.capabilities, **tools.introduction}
     if method == "ping":
         return {}
     if method == "tools/list":
@@ -65,4 +122,6 @@ async def _result(method: str, params: Object, tools: Tools) -> Object:
         if not isinstance(arguments, dict | None):
             raise Wrong(INVALID_PARAMS, "arguments: expected an object.")
         return await tools.call(params.get("name"), arguments or {})
+    if further := tools.methods.get(method):
+        return await further(params)
     raise Wrong(NO_METHOD, f"There is no method {method[:80]!r} here.")

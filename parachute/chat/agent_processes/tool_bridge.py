@@ -1,12 +1,9 @@
 """Messages of MCP that an agent's program sends to its tools, by way of the SDK."""
 
-import asyncio
 from typing import Any
 
 from parachute.base import mcp_messages
-from parachute.base.mcp_messages import CANCELLED, Tools, Wrong
-
-_CANCELLATION = "notifications/cancelled"
+from parachute.base.mcp_messages import CANCELLATION, Tools, Working
 
 
 class SdkMcpBridge:
@@ -19,32 +16,17 @@ class SdkMcpBridge:
     def __init__(self, name: str, server: Tools) -> None:
         self._name = name
         self._tools = server
-        self._working: dict[object, asyncio.Task[dict[str, Any] | None]] = {}
+        self._working = Working()
 
     async def handle(self, message: dict[str, Any]) -> dict[str, Any] | None:
         """The answer to one message, None to one that wants none."""
         identifier = message.get("id")
-        if message.get("method") == _CANCELLATION:
+        if message.get("method") == CANCELLATION:
             params = message.get("params")
-            if work := self._working.get(params.get("requestId") if isinstance(params, dict) else None):
-                work.cancel()
+            self._working.cancel(params.get("requestId") if isinstance(params, dict) else None)
             return None
-        if identifier in self._working:
-            return mcp_messages.refusal(identifier, Wrong(mcp_messages.INVALID_REQUEST, "id: it is in use."))
-        work = asyncio.create_task(mcp_messages.answer(message, self._tools), name=f"message to {self._name}")
-        self._working[identifier] = work
-        try:
-            await asyncio.wait({work})
-            if work.cancelled():
-                return mcp_messages.refusal(identifier, Wrong(CANCELLED, "The request was cancelled."))
-            return work.result()
-        finally:
-            work.cancel()
-            del self._working[identifier]
+        return await self._working.answered(identifier, identifier, mcp_messages.answer(message, self._tools))
 
     async def aclose(self) -> None:
         """Cancel what is at work, and wait for its end."""
-        working = list(self._working.values())
-        for work in working:
-            work.cancel()
-        await asyncio.gather(*working, return_exceptions=True)
+        await self._working.close()

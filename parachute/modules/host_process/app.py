@@ -134,7 +134,8 @@ class HostApp:
                 document = await _document(incoming)
                 await self.refresh()
                 tool = self._application.call_tool(text_field(document, "name"), object_field(document, "arguments"))
-                return {"content": await tool}
+                # Whoever leaves has cancelled it.
+                return {"content": await while_connected(tool, incoming.gone())}
             case "POST", "para":
                 return {"item": await self._application.resolve(text_field(await _document(incoming), "id"))}
             case "POST", "interface":

@@ -1,6 +1,7 @@
 """The rights of a caller of `/mcp`: with a key those of its scopes, as a client those of its grant."""
 
 from collections.abc import Awaitable, Callable
+from datetime import date
 from typing import Any, Protocol
 
 from msgspec import Struct
@@ -8,11 +9,12 @@ from msgspec import Struct
 from parachute.base.errors import NotAllowed, ParachuteError
 from parachute.modules.mcp_endpoint.policy import Passed, Policy, WorkspaceOf
 from parachute.modules.mcp_endpoint.receipts import Receipts
+from parachute.modules.mcp_endpoint.resources.models import OFFERS
 from parachute.modules.mcp_endpoint.shapes import SUGGESTED
 from parachute.modules.runtime.models import OfferedTool
 from parachute.modules.runtime.service import Hosts
 from parachute.security.keys.models import Capability
-from parachute.security.mcp_clients.models import Grant
+from parachute.security.mcp_clients.models import ANY, Grant, Limits
 from parachute.security.mcp_clients.service import McpClients
 
 _WAITS = "Nothing is written until the user has approved it; do not say that it is done."
@@ -49,6 +51,13 @@ class Access(Protocol):
     async def call(self, tool: OfferedTool, arguments: dict[str, Any], who: str) -> Passed:
         """Call a tool; errors: ParachuteError."""
 
+    @property
+    def policy(self) -> Policy:
+        """The judge of resources, as it is now; error: GrantEnded."""
+
+    async def check_budget(self) -> None:
+        """Check that something is left of the day; errors: ParachuteError, GrantEnded."""
+
     def may_leave(self, size: int) -> bool:
         """Return whether an answer of this size may leave now, and count it; error: GrantEnded."""
 
@@ -59,6 +68,16 @@ class ByKey:
     def __init__(self, hosts: Hosts, may: May) -> None:
         self._hosts = hosts
         self._may = may
+
+    @property
+    def policy(self) -> Policy:
+        """Everything of those kinds of resources whose modules its scopes let it read."""
+        named = tuple(each.name for each in OFFERS if self._may(each.module, "read"))
+        every = (ANY,)
+        return Policy(Limits(named, every, every, every, None, None, date.max, 0), nowhere)
+
+    async def check_budget(self) -> None:
+        """Pass: a key has no budget."""
 
     def allows(self, tool: OfferedTool) -> bool:
         """Return whether a tool is offered."""
@@ -96,7 +115,7 @@ class ByGrant:
 
     def allows(self, tool: OfferedTool) -> bool:
         """Return whether a tool is offered."""
-        return self._policy.allows(tool)
+        return self.policy.allows(tool)
 
     def described(self, tool: OfferedTool) -> str:
         """Describe a tool as it does itself, and say of one that writes that this waits."""
@@ -105,19 +124,17 @@ class ByGrant:
     async def call(self, tool: OfferedTool, arguments: dict[str, Any], who: str) -> Passed:
         """Call a tool, or make a suggestion of what it would do, and let of its answer pass what may; errors: ParachuteError."""
         grant = self._grant
-        if await self._receipts.spent(grant.label) >= grant.limits.bytes_a_day:
-            raise spent()
         if not tool.reads_only:
             return Passed(await self._suggest(grant, tool, arguments))
         try:
-            text = await self._hosts.call_tool(tool.name, self._policy.asked(tool, arguments), who)
+            text = await self._hosts.call_tool(tool.name, self.policy.asked(tool, arguments), who)
         except ParachuteError as error:
             if grant.limits.is_whole:
                 raise
             # A sentence could name what is kept back.
             raise ParachuteError("The tool could not do this.", key=error.key, status=error.status) from error
         # As the grant is now: it may have been narrowed meanwhile.
-        policy = self._policy
+        policy = self.policy
         if not policy.allows(tool):
             raise NotAllowed("This program may not use this tool any more.", key="tool_not_granted")
         return await policy.passed(tool, arguments, text)
@@ -128,14 +145,25 @@ class ByGrant:
         return self._receipts.spend(grant.label, size, grant.limits.bytes_a_day)
 
     @property
-    def _policy(self) -> Policy:
+    def policy(self) -> Policy:
+        """The judge of what it was granted, as it is now; error: GrantEnded."""
         return Policy(self._grant.limits, self._outside.workspace_of)
+
+    async def check_budget(self) -> None:
+        """Check that something is left of the day; errors: ParachuteError, GrantEnded."""
+        grant = self._grant
+        if await self._receipts.spent(grant.label) >= grant.limits.bytes_a_day:
+            raise spent()
 
     async def _suggest(self, grant: Grant, tool: OfferedTool, arguments: dict[str, Any]) -> str:
         module, action = SUGGESTED[tool.name]
         payload = {name: value for name, value in arguments.items() if value is not None}
         said = {"action": action, "target_module": module, "payload": payload}
         return await self._outside.propose(grant.client.name, {**said, "reasoning": ""})
+
+
+async def nowhere(_: str) -> None:
+    """Know of no conversation."""
 
 
 def spent() -> ParachuteError:

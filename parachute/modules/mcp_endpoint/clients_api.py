@@ -24,6 +24,7 @@ from parachute.security.keys.models import Caller
 from parachute.security.mcp_clients.models import Grant, Limits
 from parachute.security.mcp_clients.service import McpClients
 from parachute.web.access.access import resource_of
+from parachute.web.pairing.links import is_only_here, matrix
 from parachute.web.tls.service import Tls
 
 router = APIRouter(prefix="/api/mcp-clients", tags=["mcp-clients"])
@@ -120,12 +121,14 @@ class BrowserAddress(Answer, frozen=True):
 
 
 class Connecting(Answer, frozen=True):
-    """Ways to connect a program at the address called; without `can_sign_in` it has neither TLS nor is it this machine's."""
+    """Ways to connect a program at the address called; without `can_sign_in` it has neither TLS nor is it this machine's. `qr` is empty where no other device gets there."""
 
     address: str
     can_sign_in: bool
     claude_code: str
+    inspector: str
     certificate: str | None
+    qr: list[list[int]]
 
 
 @router.get("")
@@ -144,7 +147,9 @@ async def connect(request: Request) -> Connecting:
         address,
         can_sign_in=_can_sign_in(origin),
         claude_code=f"{trust}claude mcp add --transport http parachute {address}",
+        inspector=f"{trust}npx @modelcontextprotocol/inspector --cli {address} --method tools/list",
         certificate=f"{origin}/tls/ca.crt" if authority else None,
+        qr=[] if is_only_here(address) else await asyncio.to_thread(matrix, address),
     )
 
 
@@ -165,7 +170,7 @@ async def offered(
     vault = services_of(request).get(Settings).vault
     today = service.clock.today()
     return options.Options(
-        options.choices(hosts.tools()),
+        options.choices(hosts.tools(), endpoint.resources.offers),
         await asyncio.to_thread(options.folders, vault),
         await options.kinds(hosts),
         [options.NamedWorkspace(slug, name) for slug, name in endpoint.outside.workspaces()],
@@ -187,6 +192,7 @@ async def agree(
     request: str,
     body: NewLimits,
     service: ClientsDependency,
+    endpoint: EndpointDependency,
     hosts: HostsDependency,
     audit: AuditDependency,
     call: Request,
@@ -194,7 +200,7 @@ async def agree(
     """Agree to a request with these limits: the program gets a code for them by the browser."""
     from parachute.web.authorization.provider import agree  # with all of the library, hardly ever
 
-    limits = options.checked(body.limits(), hosts.tools(), service.clock.today())
+    limits = options.checked(body.limits(), hosts.tools(), endpoint.resources.offers, service.clock.today())
     name = service.codes.asked(request).client.name
     address = agree(service, request, limits)
     _decided(audit, call.scope["state"]["caller"], "approval", name)
@@ -252,7 +258,7 @@ async def change(
     audit: AuditDependency,
 ) -> ShownClient:
     """Give a client other limits, which hold for its next request."""
-    limits = options.checked(body.limits(), hosts.tools(), service.clock.today())
+    limits = options.checked(body.limits(), hosts.tools(), endpoint.resources.offers, service.clock.today())
     changed = await service.narrow(client, limits)
     _decided(audit, call.scope["state"]["caller"], "approval", changed.label)
     return await _shown(endpoint, changed)

@@ -10,7 +10,8 @@ from pathlib import Path
 from parachute.base.answers import Answer
 from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.modules.mcp_endpoint.policy import is_below, may_be_offered
-from parachute.modules.mcp_endpoint.shapes import CONVERSATION, ENTRY, SHAPES, SUGGESTED
+from parachute.modules.mcp_endpoint.resources.models import Offer
+from parachute.modules.mcp_endpoint.shapes import CONVERSATION, ENTRY, FILE, SHAPES, SUGGESTED
 from parachute.modules.runtime.models import OfferedTool
 from parachute.modules.runtime.service import Hosts
 from parachute.security.mcp_clients.models import ANY, Limits
@@ -49,18 +50,24 @@ class Options(Answer, frozen=True):
     last_day: date
 
 
-def choices(tools: Iterable[OfferedTool]) -> list[OfferedChoice]:
-    """The tools that any grant can have."""
+def choices(tools: Iterable[OfferedTool], offers: Iterable[Offer]) -> list[OfferedChoice]:
+    """The tools that any grant can have, and kinds of resources."""
     return [
-        OfferedChoice(
-            each.name,
-            each.module,
-            each.description,
-            suggests=not each.reads_only,
-            needs_everything=each.reads_only and each.name not in SHAPES,
-        )
-        for each in tools
-        if each.reads_only or each.name in SUGGESTED
+        *(
+            OfferedChoice(each.name, each.module, each.description, suggests=False, needs_everything=False)
+            for each in offers
+        ),
+        *(
+            OfferedChoice(
+                each.name,
+                each.module,
+                each.description,
+                suggests=not each.reads_only,
+                needs_everything=each.reads_only and each.name not in SHAPES,
+            )
+            for each in tools
+            if each.reads_only or each.name in SUGGESTED
+        ),
     ]
 
 
@@ -70,7 +77,8 @@ async def kinds(hosts: Hosts) -> list[str]:
     with suppress(ParachuteError, ValueError, KeyError, TypeError):
         answer = loads(await hosts.call_tool(_TYPES, {"action": "list"}, "consent"))
         found = sorted(str(each["name"]) for each in answer["types"])
-    return [ENTRY, CONVERSATION, *(each for each in found if each not in (ENTRY, CONVERSATION))]
+    own = [ENTRY, CONVERSATION, FILE]
+    return [*own, *(each for each in found if each not in own)]
 
 
 def folders(vault: Path) -> list[str]:
@@ -96,10 +104,13 @@ def last_day(today: date) -> date:
     return today + _LONGEST
 
 
-def checked(limits: Limits, tools: Sequence[OfferedTool], today: date) -> Limits:
+def checked(limits: Limits, tools: Sequence[OfferedTool], offers: Iterable[Offer], today: date) -> Limits:
     """Limits that can be; error: InvalidInput naming the field."""
     offered: Mapping[str, OfferedTool] = {each.name: each for each in tools}
+    judged = {each.name for each in offers}
     for name in limits.tools:
+        if name in judged:
+            continue
         if name not in offered or not may_be_offered(offered[name], limits):
             needs = name in offered and offered[name].reads_only
             raise InvalidInput(

@@ -18,7 +18,11 @@ WorkspaceOf = Callable[[str], Awaitable[str | None]]
 
 _LIMIT = "limit"
 _USUAL = 10
-_FILES = 50
+FILES = 50
+"""Paths of one answer that its receipt names."""
+
+LONGEST = 400_000
+"""Characters of an answer."""
 
 
 class Passed(Struct, frozen=True):
@@ -36,9 +40,28 @@ class Policy:
         self._limits = limits
         self._workspace_of = workspace_of
 
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """The folders of what may leave."""
+        return self._limits.folders
+
+    @property
+    def kept_back(self) -> tuple[object, ...]:
+        """Everything that decides what is left out of lists."""
+        return self.folders, self._limits.kinds, self.days
+
+    @property
+    def days(self) -> tuple[date | None, date | None]:
+        """The first and the last day of what may leave."""
+        return self._limits.since, self._limits.until
+
+    def has(self, name: str) -> bool:
+        """Return whether something is named, such as a kind of resources, whose records are judged one by one."""
+        return name in self._limits.tools
+
     def allows(self, tool: OfferedTool) -> bool:
         """Return whether a tool is offered."""
-        return tool.name in self._limits.tools and may_be_offered(tool, self._limits)
+        return self.has(tool.name) and may_be_offered(tool, self._limits)
 
     def asked(self, tool: OfferedTool, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments with which the tool is called: more is asked for than may leave, and no day before the first one."""
@@ -64,13 +87,14 @@ class Policy:
                 "This answer cannot be judged, so it stays here.", "Ask with another tool.", key="answer_not_judged"
             )
         most = arguments.get(_LIMIT, _USUAL)
-        kept = [each for each in records if await self._may_leave(each, shape)]
+        kept = [each for each in records if await self.may_leave(each, shape)]
         if shape.asked is not None:
             kept = kept[: max(0, most)] if isinstance(most, int) else []
         shown = [{name: each[name] for name in shape.fields if name in each} for each in kept]
         return _named(json.dumps(shown if shape.named is None else {shape.named: shown}, ensure_ascii=False), shown)
 
-    async def _may_leave(self, record: Mapping[str, Any], shape: Shape) -> bool:
+    async def may_leave(self, record: Mapping[str, Any], shape: Shape) -> bool:
+        """Return whether a record of a shape may be told."""
         kind = shape.kind or record.get("type")
         if not isinstance(kind, str) or not _has(self._limits.kinds, kind):
             return False
@@ -93,6 +117,11 @@ class Policy:
         except ValueError:
             day = None
         return day is not None and (since is None or day >= since) and (until is None or day <= until)
+
+
+def shortened(text: str) -> str:
+    """A text as long as one answer may be."""
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}\n[The rest is left out: ask for less.]"
 
 
 def may_be_offered(tool: OfferedTool, limits: Limits) -> bool:
@@ -143,4 +172,4 @@ def _named(text: str, records: Iterable[Mapping[str, Any]]) -> Passed:
     found = list(records)
     paths = dict.fromkeys(str(each["path"]) for each in found if isinstance(each.get("path"), str))
     ids = dict.fromkeys(str(said) for each in found if isinstance(said := each.get("para_id") or each.get("id"), str))
-    return Passed(text, tuple(paths)[:_FILES], tuple(ids)[:_FILES])
+    return Passed(text, tuple(paths)[:FILES], tuple(ids)[:FILES])

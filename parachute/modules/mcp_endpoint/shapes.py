@@ -10,6 +10,9 @@ ENTRY = "entry"
 
 CONVERSATION = "conversation"
 
+FILE = "file"
+"""The kind of files that are neither."""
+
 
 class Shape(Struct, frozen=True):
     """The records of an answer: all of it, or what stands under `named`; only their `fields` pass.

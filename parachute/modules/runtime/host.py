@@ -5,7 +5,8 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from parachute.core.errors import error_from_document
+from parachute.base.errors import NotFound
+from parachute.core.errors import ModuleError, error_from_document
 from parachute.modules.manifest.models import Manifest
 from parachute.modules.runtime.client import HostClient
 from parachute.modules.runtime.description import Description
@@ -42,3 +43,12 @@ class Host(Struct):
         if status >= 300:
             raise error_from_document(answer)
         return answer
+
+    async def read(self, target: str) -> Any:
+        """Read from one of the routes; errors: HostDown, NotFound where that has nothing for this, ModuleError."""
+        status, answer = await self.client.ask("GET", target)
+        if status < 300:
+            return answer
+        key = answer.get("key") if isinstance(answer, dict) else None
+        kind = NotFound if status < 500 else ModuleError
+        raise kind("The module has nothing there.", key=str(key) if key else None)

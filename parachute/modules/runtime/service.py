@@ -207,6 +207,14 @@ class Hosts(RunningModules):
                 return str(answer.get("content", "")) if isinstance(answer, dict) else ""
         raise NotFound(f"There is no tool {name[:64]!r}.", key="no_such_tool")
 
+    async def ask_route(self, name: str, target: str) -> Any:
+        """Read from a route of a module, by its path and query; errors: NotFound, Conflict, HostDown, and what it answers."""
+        host = await self.host(name)
+        try:
+            return await host.read(target)
+        except HostDown as error:
+            raise await self.explained(name, error) from error
+
     async def ask(self, name: str, what: str, document: Any, seconds: float = 60) -> Any:
         """Ask a module something other than its routes; errors: NotFound, Conflict, HostDown, and what it answers."""
         host = await self.host(name)
@@ -337,6 +345,7 @@ class Hosts(RunningModules):
             host.description, host.is_described = description.read(said, host.manifest), True
             if not host.wanted.specification.dev:
                 await asyncio.to_thread(description.store, host.description_file, host.wanted, said)
+            await self._after()
         except (ParachuteError, OSError) as error:
             log.warning("The tools and routes of the module %s are unknown: %s", name, error)
 

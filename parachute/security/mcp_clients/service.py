@@ -45,6 +45,8 @@ class McpClients:
         self._writing = asyncio.Lock()
         self._seen: dict[str, datetime] = {}
         self._ended: set[str] = set()
+        self.listeners: list[Callable[[], None]] = []
+        """Hear that a grant may be another one now, or over."""
         self._problem: ClientsUnreadable | None = None
         self._state = State()
         try:
@@ -168,6 +170,8 @@ class McpClients:
         """End a grant at once, with its tokens and what it is asking; errors: ClientsUnreadable, OSError."""
         # Before the disk is asked: it may fail, or take its time.
         self._ended.add(name)
+        for heard in self.listeners:
+            heard()
         await self._keep(lambda state: state)
         self._ended.discard(name)
 
@@ -182,6 +186,8 @@ class McpClients:
             state = replace(changed, grants=tuple(each for each in changed.grants if each.id not in self._ended))
             await asyncio.to_thread(self._store.save, state)
             self._state = state
+        for heard in self.listeners:
+            heard()
         for name in self._seen.keys() - {each.id for each in state.grants}:
             self._seen.pop(name, None)
 

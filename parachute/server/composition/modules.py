@@ -57,7 +57,9 @@ def build_modules(
         declared=ReconcileWorker(installation.modules),
         staged=staged,
         staged_changes=StagedChanges(staged, events.inbox.changed, installation.clock),
-        mcp_endpoint=McpEndpoint(hosts, events.switch, storage.audit, installation.mcp_clients, installation.clock),
+        mcp_endpoint=McpEndpoint(
+            hosts, events.switch, storage.audit, installation.mcp_clients, storage.vault.root, installation.clock
+        ),
     )
 
 

@@ -22,10 +22,14 @@ class EventStream(Response):
     """Send each (seq, event) as one line of JSON with its `seq`; the stream ends quietly when the reader leaves.
 
     With `ids` each event has an id, too, which a browser names when it comes back: that word and the `seq`. The app reads none.
+    What is not `is_numbered` is sent as it is.
     """
 
-    def __init__(self, events: AsyncIterator[tuple[int, Mapping[str, Any]]], ids: str | None = None) -> None:
+    def __init__(
+        self, events: AsyncIterator[tuple[int, Mapping[str, Any]]], ids: str | None = None, *, is_numbered: bool = True
+    ) -> None:
         super().__init__()
+        self._is_numbered = is_numbered
         self._events = events
         self._ids = ids
 
@@ -57,6 +61,8 @@ class EventStream(Response):
                 following.cancel()
 
     def _lines(self, seq: int, event: Mapping[str, Any]) -> bytes:
+        if not self._is_numbered:
+            return b"data: " + encoded(event) + b"\n\n"
         if self._ids is None:
             return b"data: " + encoded({**event, "seq": seq}) + b"\n\n"
         identifier = f"{self._ids}-{seq}"

@@ -39,7 +39,7 @@ def test_nothing_is_chosen_at_first_and_one_button_ends_it(browser: Browser, com
     page.get_by_label("Find journal entries by words").check()
     for box in page.get_by_label("Everything").all():
         box.check()
-    page.get_by_label("Days of entries and conversations").select_option("year")
+    page.get_by_label("Days of entries, conversations and files").select_option("year")
     agree.click()
     page.wait_for_url(f"{RETURN}*")
     code = parse_qs(urlsplit(returned[0]).query)["code"][0]

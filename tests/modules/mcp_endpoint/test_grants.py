@@ -5,18 +5,21 @@ import os
 from datetime import date, timedelta
 from typing import Any
 
+import httpx2
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import Struct
 
+from tests.modules.mcp_endpoint.granted import READING, Granted
 from tests.modules.mcp_endpoint.vault import WORD, Thing, furnish
 from tests.support.browser import Browser
+from tests.support.installation import PLAIN
 from tests.support.mcp_client import BareClient, OwnersBrowser, limits
 from tests.support.server import Server
 
 pytestmark = pytest.mark.process
 
-READING = ("brain-search", "brain-resolve", "brain-suggest", "daily-search", "daily-today")
 UNJUDGED = ("brain-context", "chat-context")
 FOLDERS = (
     "*",
@@ -27,11 +30,12 @@ FOLDERS = (
     "Daily/journals",
     "Brai",
     "Projects",
+    "Projects/Harbour",
 )
 GRANTS = int(os.environ.get("PARACHUTE_FUZZ_GRANTS", "20"))
-"""Grants that are tried, each with some six calls; 17,000 make 100,000 calls."""
+"""Grants that are tried, each with some five messages; 21,300 make 100,000."""
 
-KINDS = ("*", "entry", "conversation", "person", "topic")
+KINDS = ("*", "entry", "conversation", "file", "person", "topic")
 
 
 @pytest.fixture(scope="module")
@@ -40,30 +44,26 @@ def things(server: Server) -> list[Thing]:
     return furnish(server)
 
 
-class Granted:
-    """A client of which the owner changes the limits."""
+class Ask(Struct, frozen=True):
+    """A message that would find something, with what of a grant it needs, and the words in it that its answer says again."""
 
-    def __init__(self, owner: OwnersBrowser) -> None:
-        self.bare = BareClient(owner.browser.computer)
-        self.token = self.bare.enter(owner, tools=list(READING))["access_token"]
-        self.id = owner.clients()[0]["id"]
-        self.browser = owner.browser
+    needs: str
+    method: str
+    params: dict[str, Any]
+    said: str = ""
 
-    def give(self, **fields: Any) -> int:
-        """Give other limits; the status."""
-        answer = self.browser.ask(
-            "PUT", f"/api/mcp-clients/{self.id}/limits", limits(**{"tools": list(READING), **fields})
-        )
-        return answer.status_code
 
-    def call(self, tool: str, **arguments: Any) -> str:
-        """Call a tool; all that it answered."""
-        return json.dumps(self.bare.call(self.token, tool, **arguments), ensure_ascii=False)
+def answered(client: Granted, ask: Ask, http: httpx2.Client | None = None) -> str:
+    """All that was answered to a message; with `http` over a connection that is there."""
+    if http is None:
+        return client.bare.message(client.token, ask.method, **ask.params).text
+    body = {"jsonrpc": "2.0", "id": 1, "method": ask.method, "params": ask.params}
+    return http.post("/mcp", json=body).text
 
-    def received(self) -> list[dict[str, Any]]:
-        """The receipts, newest first."""
-        found: list[dict[str, Any]] = self.browser.get(f"/api/mcp-clients/{self.id}/requests").json()["records"]
-        return found
+
+def called(client: Granted, tool: str, **arguments: Any) -> str:
+    """Call a tool; all that it answered."""
+    return json.dumps(client.bare.call(client.token, tool, **arguments), ensure_ascii=False)
 
 
 @pytest.fixture
@@ -72,29 +72,47 @@ def granted(owner: OwnersBrowser) -> Granted:
     return Granted(owner)
 
 
-def calls(things: list[Thing]) -> list[tuple[str, dict[str, Any]]]:
-    """A call of each tool that would find everything."""
+def asks(things: list[Thing]) -> list[Ask]:
+    """A message of each kind that would find everything."""
     named = " and ".join(f"{WORD} {each.secret}" for each in things)
-    days = [each.day.isoformat() for each in things if each.day]
-    return [
+    days = [each.day.isoformat() for each in things if each.kind == "entry" and each.day]
+    tools: list[tuple[str, dict[str, Any]]] = [
         ("brain-search", {"query": WORD}),
         ("brain-resolve", {"text": WORD}),
         ("brain-suggest", {"text": named}),
         ("daily-search", {"query": WORD}),
         *(("daily-today", {"date": day}) for day in days),
     ]
+    prompts = [("written-about", "subject", WORD, "daily-search"), ("what-i-know", "subject", WORD, "brain-search")]
+    prompts += [("one-day", "day", day, "daily-today") for day in days]
+    return [
+        *(Ask(tool, "tools/call", {"name": tool, "arguments": sent}, sent.get("text", "")) for tool, sent in tools),
+        *(
+            Ask(tool, "prompts/get", {"name": name, "arguments": {argument: value}})
+            for name, argument, value, tool in prompts
+        ),
+        *(Ask(source_of(each), "resources/read", {"uri": each.resource}) for each in things),
+        Ask("", "resources/list", {}),
+    ]
 
 
-def told(answer: str, sent: dict[str, Any], things: list[Thing]) -> set[str]:
-    """The secrets in an answer, of which an answer may hold those that were sent where it says what it understood."""
-    return {
-        each.secret for each in things if each.secret in answer and f"{WORD} {each.secret}" not in sent.get("text", "")
-    }
+NOTHING = Ask("", "", {})
+
+
+def source_of(thing: Thing) -> str:
+    """The kind of resources that a thing is one of."""
+    return f"resources-{thing.resource.removeprefix('parachute://').partition('/')[0]}"
+
+
+def told(answer: str, ask: Ask, things: list[Thing]) -> set[str]:
+    """The secrets in an answer, but those that were sent and are said again."""
+    return {each.secret for each in things if each.secret in answer and f"{WORD} {each.secret}" not in ask.said}
 
 
 def paths(answer: str) -> set[str]:
     """The paths that an answer names."""
-    text = json.loads(answer).get("content", [{"text": ""}])[0]["text"]
+    whole = json.loads(answer)
+    text = whole.get("result", whole).get("content", [{"text": ""}])[0]["text"]
     try:
         found = json.loads(text)
     except ValueError:
@@ -116,7 +134,7 @@ def inside(thing: Thing, fields: dict[str, Any]) -> bool:
 
 
 def test_a_grant_without_limits_finds_everything(granted: Granted, things: list[Thing]) -> None:
-    found = set().union(*(told(granted.call(tool, **sent), {}, things) for tool, sent in calls(things)))
+    found = set().union(*(told(answered(granted, each), each, things) for each in asks(things)))
     assert found == {each.secret for each in things}
 
 
@@ -135,8 +153,8 @@ def test_what_is_left_is_what_was_granted(granted: Granted, things: list[Thing],
     assert granted.give(**fields) == 200
     whole = limits(**fields)
     found: set[str] = set()
-    for tool, sent in calls(things):
-        found |= told(granted.call(tool, **sent), sent, things)
+    for each in asks(things):
+        found |= told(answered(granted, each), each, things)
     assert found == {each.secret for each in things if inside(each, whole)}
 
 
@@ -154,24 +172,31 @@ def test_no_argument_leads_out_of_a_folder(granted: Granted, things: list[Thing]
         ("daily-today", {"date": "../../Brain/entities/topics/boat-topicsecret0"}),
         ("daily-search", {"query": WORD, "date_from": "0001-01-01"}),
     ):
-        answer = granted.call(tool, **sent)
+        answer = called(granted, tool, **sent)
         assert "Brain/entities/topics" not in answer
         assert "Daily/" not in answer
-        assert not told(answer, {}, [each for each in things if each.kind == "entry"])
-    for method in (
-        "resources/list",
-        "resources/read",
-        "resources/templates/list",
-        "prompts/list",
-        "completion/complete",
+        assert not told(answer, NOTHING, [each for each in things if each.kind == "entry"])
+    topic = things[3]
+    for place in (
+        "file:///Brain/entities/topics/boat-topicsecret0.md",
+        topic.resource,
+        f"parachute://files/{topic.path}",
+        f"parachute://files/Projects/../{topic.path}",
+        "parachute://entities/topic/boat topicsecret0",
+        f"parachute://entries/../entities/{topic.resource.rpartition('/')[2]}",
+        "parachute://files/Brain/entities/people/link.md",
+        "parachute://entries/para:daily:nothing",
+        "parachute://",
     ):
-        place = "file:///Brain/entities/topics/boat-topicsecret0.md"
-        assert "error" in granted.bare.message(granted.token, method, uri=place).json(), method
+        answer = granted.bare.message(granted.token, "resources/read", uri=place).json()
+        # What is kept back looks like what is not there.
+        assert answer["error"] == {"code": -32002, "message": "There is no such resource for this key."}, place
+    assert "error" in granted.bare.message(granted.token, "completion/complete").json()
 
 
 def test_what_cannot_be_judged_needs_everything(granted: Granted) -> None:
     assert granted.give(tools=[*READING, *UNJUDGED]) == 200
-    assert "personsecret0" in granted.call("brain-context", topic=f"{WORD} personsecret0")
+    assert "personsecret0" in called(granted, "brain-context", topic=f"{WORD} personsecret0")
     assert granted.give(tools=[*READING, "brain-context"], since="2026-01-01") == 422
     assert granted.give(tools=["brain-link"]) == 422
     assert granted.give(tools=["brain-types"]) == 422
@@ -183,7 +208,7 @@ def test_what_cannot_be_judged_needs_everything(granted: Granted) -> None:
 
 def test_writing_is_a_suggestion_of_an_mcp_client(granted: Granted, word: str) -> None:
     assert granted.give(tools=["daily-create"]) == 200
-    assert 'isError": false' in granted.call("daily-create", content=f"Remember {word}.")
+    assert 'isError": false' in called(granted, "daily-create", content=f"Remember {word}.")
     waiting = granted.browser.get("/api/suggestions?status=pending").json()["suggestions"]
     (made,) = [each for each in waiting if word in each["payload"].get("content", "")]
     assert (made["origin"], made["target_module"], made["action"]) == ("remote_mcp", "daily", "create")
@@ -192,7 +217,7 @@ def test_writing_is_a_suggestion_of_an_mcp_client(granted: Granted, word: str) -
 
 def test_the_budget_of_a_day_ends_answers(granted: Granted, things: list[Thing]) -> None:
     assert granted.give(bytes_a_day=1500) == 200
-    answers = [json.loads(granted.call("daily-search", query=WORD, limit=2)) for _ in range(6)]
+    answers = [json.loads(called(granted, "daily-search", query=WORD, limit=2)) for _ in range(6)]
     assert (answers[0]["isError"], answers[-1]["isError"]) == (False, True)
     receipts = granted.received()
     assert receipts[0]["error"] == "budget_spent"
@@ -201,8 +226,8 @@ def test_the_budget_of_a_day_ends_answers(granted: Granted, things: list[Thing])
 
 def test_receipts_are_the_bytes_on_the_wire(granted: Granted, things: list[Thing]) -> None:
     sizes = []
-    for tool, sent in calls(things):
-        answer = granted.bare.message(granted.token, "tools/call", name=tool, arguments=sent)
+    for each in asks(things):
+        answer = granted.bare.message(granted.token, each.method, **each.params)
         sizes.append(len(answer.content))
     receipts = granted.received()
     assert [each["bytes"] for each in reversed(receipts)] == sizes
@@ -232,25 +257,32 @@ grants = st.fixed_dictionaries(
 
 @pytest.mark.long
 def test_no_call_is_answered_outside_of_its_grant(server: Server, things: list[Thing]) -> None:
-    with Browser(server) as browser:
+    with Browser(server) as browser, httpx2.Client(base_url=server.url, timeout=60, **PLAIN) as http:
         browser.sign_in()
         client = Granted(OwnersBrowser(browser))
-        asked = calls(things)
+        http.headers["authorization"] = f"Bearer {client.token}"
+        asked = asks(things)
 
         @settings(max_examples=GRANTS)
         @given(grants, st.lists(st.sampled_from(asked), min_size=1, max_size=12))
-        def check(fields: dict[str, Any], wanted: list[tuple[str, dict[str, Any]]]) -> None:
+        def check(fields: dict[str, Any], wanted: list[Ask]) -> None:
             status = client.give(**{**fields, "bytes_a_day": 1_000_000_000})
             assert status == (422 if fields["since"] and fields["until"] and fields["since"] > fields["until"] else 200)
             if status != 200:
                 return
             allowed = {each.secret for each in things if inside(each, fields)}
-            for tool, sent in wanted:
-                answer = client.call(tool, **sent)
-                assert told(answer, sent, things) <= allowed, (fields, tool, sent)
+            for ask in wanted:
+                answer = answered(client, ask, http)
+                found = told(answer, ask, things)
+                assert found <= allowed, (fields, ask)
                 assert paths(answer) <= {each.path for each in things if each.secret in allowed}
-                if tool not in fields["tools"]:
-                    assert "code" in json.loads(answer)
+                if ask.needs and ask.needs not in fields["tools"]:
+                    assert "error" in json.loads(answer)
+                elif ask.method.startswith("resources/"):
+                    asked = [each for each in things if ask.params.get("uri", each.resource) == each.resource]
+                    assert found == {
+                        each.secret for each in asked if each.secret in allowed and source_of(each) in fields["tools"]
+                    }
 
         check()
 

@@ -245,6 +245,10 @@ async def _rightly(installation: ModuleComputer, client: httpx2.AsyncClient, mod
     assert (await client.get("/api/claude-code/sessions?path=/a")).json()["sessions"]
     await call_voice(installation, call)
     await call("POST /mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+    await call("DELETE /mcp")
+    async with client.stream("GET", "/mcp", headers={"accept": "text/event-stream"}) as news:
+        assert news.status_code == 200
+    done.append("GET /mcp")
     await call("GET /api/export")
     await call("GET /api/claude-code/expiring")
     await call("POST /api/claude-code/keep")

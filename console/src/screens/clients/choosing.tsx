@@ -88,5 +88,5 @@ function Box({ name, label, hint, among, onChange }: BoxProps) {
 
 /** The name of a kind for a person; those of entities are the owner's own words. */
 export function kindName(name: string): string {
-  return name === "entry" ? t("kind_entry") : name === "conversation" ? t("kind_conversation") : typeName(name);
+  return name === "entry" || name === "conversation" || name === "file" ? t(`kind_${name}`) : typeName(name);
 }

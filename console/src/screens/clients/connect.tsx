@@ -2,6 +2,7 @@
 import { api, download } from "~/api/client";
 import { Button, LinkButton } from "~/components/button";
 import { Loaded, Notice, Page, Section } from "~/components/layout";
+import { Qr } from "~/components/qr";
 import { useResource } from "~/state/resource";
 import { to } from "~/state/router";
 import { toast } from "~/state/toasts";
@@ -17,10 +18,17 @@ export function Connect() {
           <>
             {!way.can_sign_in && <Notice kind="warning">{t("no_tls")}</Notice>}
             <Line title={t("address")} text={way.address} />
+            {way.qr.length > 0 && (
+              <div class="pairing">
+                <Qr rows={way.qr} label={way.address} />
+                <p class="muted connect-scan">{t("scan")}</p>
+              </div>
+            )}
             <Line title={t("claude_code")} text={way.claude_code} />
             <Section title={t("bundle")} actions={<Button label={t("bundle")} icon="download" iconOnly onPress={saveBundle} />}>
               <p class="muted">{t("bundle_text")}</p>
             </Section>
+            <Line title={t("inspector")} text={way.inspector} hint={t("inspector_text")} />
             {way.certificate && (
               <Section title={t("download_certificate")} actions={<LinkButton label={t("download_certificate")} icon="download" iconOnly href={way.certificate} />}>
                 <p class="muted">{t("certificate")}</p>
@@ -34,7 +42,7 @@ export function Connect() {
   );
 }
 
-function Line({ title, text }: { title: string; text: string }) {
+function Line({ title, text, hint }: { title: string; text: string; hint?: string }) {
   const take = async () => {
     await copy(text);
     toast(t("copied"));
@@ -42,6 +50,7 @@ function Line({ title, text }: { title: string; text: string }) {
   return (
     <Section title={title} actions={<Button label={t("copy")} icon="copy" onPress={take} />}>
       <code class="connect-line">{text}</code>
+      {hint && <p class="muted">{hint}</p>}
     </Section>
   );
 }

@@ -4,6 +4,7 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
+from parachute.web.pairing.links import matrix
 from tests.browser.console.people import Person
 from tests.browser.console.scenes.pressing import dialog, press
 
@@ -66,10 +67,19 @@ def client_connect(person: Person) -> Page:
     """The ways in over TLS with a certificate of this home."""
     address = "https://parachute.local:3333/mcp"
     line = f"NODE_EXTRA_CA_CERTS=parachute.crt claude mcp add --transport http parachute {address}"
-    way = {"address": address, "can_sign_in": False, "claude_code": line, "certificate": "/tls/ca.crt"}
+    tried = f"NODE_EXTRA_CA_CERTS=parachute.crt npx @modelcontextprotocol/inspector --cli {address} --method tools/list"
+    way = {
+        "address": address,
+        "can_sign_in": False,
+        "claude_code": line,
+        "inspector": tried,
+        "certificate": "/tls/ca.crt",
+        "qr": matrix(address),
+    }
     _serve(person.page, "/connect", way)
     page = person.open("clients/connect")
-    expect(page.locator("main .connect-line")).to_have_count(2)
+    expect(page.locator("main .connect-line")).to_have_count(3)
+    expect(page.locator("main .qr")).to_be_visible()
     return page
 
 
