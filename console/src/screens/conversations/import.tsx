@@ -90,7 +90,7 @@ function Shown({ of, again }: { of: ImportState; again: () => void }) {
       {mayUndo && <p class="muted">{t("undo_text")}</p>}
       <div class="form-actions">
         {!isOver(of) && isOwner && <Button label={t("cancel")} onPress={cancel} />}
-        {isOver(of) && isOwner && <Button label={t("forget")} kind="quiet" onPress={forget} />}
+        {isOver(of) && isOwner && !of.dryRun && <Button label={t("forget")} kind="quiet" onPress={forget} />}
         {mayUndo && <Button label={t("undo_import")} icon="undo" kind="danger" onPress={undo} />}
         {isLook && <ForReal of={of} archived={archived} />}
         {!of.dryRun && of.state === "done" && of.entries > 0 && <LinkButton label={t("to_journal")} kind="primary" href={to("journal")} />}

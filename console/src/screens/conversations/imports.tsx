@@ -11,7 +11,7 @@ import { go, to } from "~/state/router";
 import { may } from "~/state/session";
 import { attempt } from "~/state/toasts";
 import { chosen, dropped } from "./chosen";
-import { type ImportState, KINDS, type Kind } from "./import_data";
+import { type ImportState, isOver, KINDS, type Kind } from "./import_data";
 import { t } from "./texts";
 
 export function Imports() {
@@ -28,10 +28,10 @@ export function Imports() {
       {may("imports", "admin") ? <New /> : <p>{t("import_owner")}</p>}
       <Loaded of={imports}>
         {(all) =>
-          all.length > 0 && (
+          all.some(isKept) && (
             <Section title={t("earlier")}>
               <ul class="rows" aria-label={t("earlier")}>
-                {all.map((each) => (
+                {all.filter(isKept).map((each) => (
                   <Earlier key={each.id} found={each} />
                 ))}
               </ul>
@@ -43,6 +43,9 @@ export function Imports() {
     </div>
   );
 }
+
+/** What is listed: not a look at an export, of which nothing is left once it is over. */
+const isKept = (found: ImportState) => !found.dryRun || !isOver(found);
 
 function Earlier({ found }: { found: ImportState }) {
   return (

@@ -88,11 +88,6 @@ def sign_in_here(person: Person) -> Page:
     return _signed_out(person, program="/home/ada/parachute/.venv/bin/parachute")
 
 
-def sign_in_first(person: Person) -> Page:
-    """The page of a computer that is new."""
-    return _signed_out(person, set_up=False)
-
-
 def sign_in_refused(person: Person) -> Page:
     page = _signed_out(person)
     page.locator("input").first.fill("AAAA-BBBB")
