@@ -159,7 +159,7 @@ function LeftOut({ of }: { of: ImportState }) {
   );
 }
 
-/** What imports that was only looked at; after a reload the file has to be chosen again. */
+/** The button that imports it after a look; after a reload the file has to be chosen again. */
 function ForReal({ of, archived }: { of: ImportState; archived: boolean }) {
   const [sent, setSent] = useState<number>();
   const running = useRef<AbortController | undefined>(undefined);

@@ -23,28 +23,28 @@ export function Imports() {
   const { isOver, heard } = useDrop(([file]) => void (dropped.value = file), may("imports", "admin"));
   return (
     <div class={isOver ? "dropping over" : "dropping"} {...heard}>
-    <Page title={t("import")} back={to("conversations")}>
-      <p class="muted">{t("import_text")}</p>
-      {may("imports", "admin") ? <New /> : <p>{t("import_owner")}</p>}
-      <Loaded of={imports}>
-        {(all) =>
-          all.some(isKept) && (
-            <Section title={t("earlier")}>
-              <ul class="rows" aria-label={t("earlier")}>
-                {all.filter(isKept).map((each) => (
-                  <Earlier key={each.id} found={each} />
-                ))}
-              </ul>
-            </Section>
-          )
-        }
-      </Loaded>
-    </Page>
+      <Page title={t("import")} back={to("conversations")}>
+        <p class="muted">{t("import_text")}</p>
+        {may("imports", "admin") ? <New /> : <p>{t("import_owner")}</p>}
+        <Loaded of={imports}>
+          {(all) =>
+            all.some(isKept) && (
+              <Section title={t("earlier")}>
+                <ul class="rows" aria-label={t("earlier")}>
+                  {all.filter(isKept).map((each) => (
+                    <Earlier key={each.id} found={each} />
+                  ))}
+                </ul>
+              </Section>
+            )
+          }
+        </Loaded>
+      </Page>
     </div>
   );
 }
 
-/** What is listed: not a look at an export, of which nothing is left once it is over. */
+/** True for what is listed: not for a look at an export, of which nothing is left once it is over. */
 const isKept = (found: ImportState) => !found.dryRun || !isOver(found);
 
 function Earlier({ found }: { found: ImportState }) {
