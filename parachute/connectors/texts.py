@@ -17,6 +17,8 @@ _TEXTS: dict[str, dict[str, str]] = {
         "en": "I am here now. Mention me, or answer one of my messages.",
         "de": "Ich bin jetzt da. Erwähne mich, oder antworte auf eine meiner Nachrichten.",
     },
+    "somebody_new": {"en": "somebody new", "de": "jemand Neues"},
+    "group_new": {"en": "a new group", "de": "eine neue Gruppe"},
     "denied": {"en": "The owner did not let you in.", "de": "Der Besitzer hat dich nicht zugelassen."},
     "no_sandbox": {
         "en": "I cannot answer here at the moment: this computer has no safe place for it. Its owner has to look.",

@@ -35,7 +35,7 @@ SUGGESTION: dict[str, Any] = {
 }
 RUN = {"request": "1", "module": "daily", "agent": EVIL, "prompt": EVIL, "until": SINCE, "asked_by": "module"}
 SERVER = {"command": EVIL, "environment": [EVIL], "secrets": ["KEY"], "files": [FILE], "hosts": [EVIL], "folders": []}
-PAIRING = {"chat_type": "private", "name": EVIL, "title": "", "code": "ABCD-EFGH"}
+PAIRING = {"chat_type": "private", "chat_id": "42", "user_id": "42", "name": EVIL, "title": "", "code": "ABCD-EFGH"}
 PROBLEM = {"check": "backup", "title": "Backup", "next": EVIL, "details": [EVIL], "fix": EVIL, "hide": "for 7 days"}
 
 

@@ -6,6 +6,7 @@ import { explain } from "~/text/errors";
 import { ago, messages, moment } from "~/text/messages";
 import { Button } from "./button";
 import { Panic } from "./panic";
+import { Sentence } from "./sentence";
 import { Icon, type IconName } from "./icons";
 
 const t = messages("layout", { again: "Try again", loading: "Loading", back: "Back" });
@@ -77,7 +78,9 @@ export function Loading() {
 export function Failure({ error, again }: { error: unknown; again?: () => unknown }) {
   return (
     <div class="notice danger" role="alert">
-      <p>{explain(error)}</p>
+      <p>
+        <Sentence text={explain(error)} />
+      </p>
       {again && <Button label={t("again")} icon="refresh" onPress={again} />}
     </div>
   );

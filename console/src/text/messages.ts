@@ -55,7 +55,7 @@ export function dollars(value: number): string {
 export function bytes(value: number): string {
   const units = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"];
   const step = value < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(value) / 3));
-  return number(value / 1000 ** step, { style: "unit", unit: units[step], maximumFractionDigits: step ? 1 : 0 });
+  return number(value / 1000 ** step, { style: "unit", unit: units[step], unitDisplay: step ? "short" : "long", maximumFractionDigits: step ? 1 : 0 });
 }
 
 /** A time as date and clock; ISO 8601, in the browser's zone. */

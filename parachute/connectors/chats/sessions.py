@@ -92,8 +92,7 @@ class ChatSessions(Struct, frozen=True):
             names = ("bot_settings", "pending_initialization")
             metadata = {name: before.metadata[name] for name in names if name in before.metadata}
         identifier = str(uuid.uuid4())
-        name = chat.title or (chat.sender if chat.kind == "private" else f"group {chat.chat}")
-        session = linked_session(chat.platform, chat.chat, chat_type(chat.kind), identifier, name, metadata)
+        session = linked_session(chat.platform, chat.chat, chat_type(chat.kind), identifier, title_of(chat), metadata)
         data = {
             "session_id": identifier,
             "module": "chat",
@@ -114,8 +113,14 @@ class ChatSessions(Struct, frozen=True):
         await self.chats.set_prepared(chat, session)
 
 
+def title_of(chat: LinkedChat) -> str:
+    """Title of a chat's conversation: as it is called, or where the platform does not tell that its number."""
+    number = chat.sender if chat.kind == "private" else f"group {chat.chat}"
+    return f"{label(chat.platform)}: {chat.title or number}"
+
+
 def linked_session(
-    platform: Platform, chat: str, kind: str, identifier: str, name: str, metadata: dict[str, Any]
+    platform: Platform, chat: str, kind: str, identifier: str, title: str, metadata: dict[str, Any]
 ) -> Session:
     """A new conversation of a chat, always sandboxed."""
     moment = now()
@@ -123,7 +128,7 @@ def linked_session(
         id=identifier,
         created_at=moment,
         updated_at=moment,
-        title=f"{label(platform)}: {name}",
+        title=title,
         source=platform,
         linked_bot_platform=platform,
         linked_bot_chat_id=chat,

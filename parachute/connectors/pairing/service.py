@@ -17,7 +17,7 @@ from parachute.chat.permissions.templates import template as template_of
 from parachute.chat.sessions.models import Session
 from parachute.chat.sessions.service import Sessions
 from parachute.connectors.chats.models import LinkedChat, chat_type, shown_name
-from parachute.connectors.chats.sessions import linked_session
+from parachute.connectors.chats.sessions import linked_session, title_of
 from parachute.connectors.configuration.models import Platform, ResponseMode
 from parachute.connectors.configuration.service import BotConfiguration
 from parachute.connectors.deliveries.service import Deliveries
@@ -25,7 +25,7 @@ from parachute.connectors.pairing.models import PairingRequest, not_waiting
 from parachute.connectors.pairing.store import PairingStore
 from parachute.connectors.platforms.available import label
 from parachute.connectors.platforms.models import Chat, Outgoing, Update
-from parachute.connectors.texts import say
+from parachute.connectors.texts import Language, say
 from parachute.security.audit.service import Audit
 from parachute.security.trust_levels import normalize_trust_level
 from parachute.web.pairing.models import new_code, shown
@@ -96,9 +96,9 @@ class Pairing:
         if not await self.store.add(request):
             return
         self._knocked.set()
-        await self.sessions.create(_waiting_session(request))
+        language = (await asyncio.to_thread(self.configuration.read)).language
+        await self.sessions.create(_waiting_session(request, language))
         if is_private:
-            language = (await asyncio.to_thread(self.configuration.read)).language
             text = say(language, "code", code=shown(request.code))
             await self.deliveries.put(platform, f"pairing-{request.id}", Outgoing(Chat(chat.id, "private"), text))
         self.changed()
@@ -134,7 +134,7 @@ class Pairing:
         if not await self.store.approve(request, chat):
             raise not_waiting()
         self._record(request, approval.who, "approve")
-        await self._begin_session(request, approval)
+        await self._begin_session(request, chat, approval)
         await self.let_in(chat)
         is_told = chat.kind == "private" or approval.response_mode is not None
         if is_told:
@@ -170,7 +170,7 @@ class Pairing:
             raise not_waiting()
         return request
 
-    async def _begin_session(self, request: PairingRequest, approval: Approval) -> None:
+    async def _begin_session(self, request: PairingRequest, chat: LinkedChat, approval: Approval) -> None:
         """Take the labels off the conversation that waited; a group waits for its activation unless it was said how it answers."""
         session = await self.sessions.find(request.session)
         if session is None:
@@ -184,8 +184,7 @@ class Pairing:
             }
             if approval.response_mode is None:
                 session.metadata["pending_initialization"] = True
-        if name := request.name if request.kind == "private" else request.title:
-            session.title = f"{label(request.platform)}: {name}"
+        session.title = title_of(chat)
         await self.sessions.save(session)
 
     async def _remove_session(self, request: PairingRequest) -> None:
@@ -228,12 +227,13 @@ class Pairing:
         )
 
 
-def _waiting_session(request: PairingRequest) -> Session:
-    """The conversation that waits: by ids alone, since its title is searched and read by agents."""
+def _waiting_session(request: PairingRequest, language: Language) -> Session:
+    """The conversation that waits: without the stranger's own name, since its title is searched and read by agents."""
     metadata: dict[str, Any] = {
         "pending_approval": True,
         "pairing_request_id": request.id,
         "first_message": _NOT_KEPT,
     }
-    who = request.sender if request.kind == "private" else f"group {request.chat}"
-    return linked_session(request.platform, request.chat, chat_type(request.kind), request.session, who, metadata)
+    who = say(language, "somebody_new" if request.kind == "private" else "group_new")
+    title = f"{label(request.platform)}: {who}"
+    return linked_session(request.platform, request.chat, chat_type(request.kind), request.session, title, metadata)

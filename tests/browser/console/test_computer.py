@@ -125,7 +125,7 @@ def test_a_setting_is_found_changed_and_set_back(person: Person, computer: Compu
     field = page.get_by_label("Keep the audit log for (days)")
     field.fill("30")
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("Keep the audit log for is saved, and takes effect with a restart.")).to_be_visible()
+    expect(page.get_by_text("“Keep the audit log for” is saved, and takes effect with a restart.")).to_be_visible()
     expect(page.locator(".notice", has_text="Keep the audit log for")).to_be_visible()
     assert written(computer)["audit"] == {"keep_days": 30}
     # Without words what differs from the default is shown, and what does not is behind a button.

@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, FilePayload, expect
 
 from tests.browser.chromium import launch
 from tests.browser.console import furnishing
@@ -171,18 +171,47 @@ def test_a_problem_is_repaired(person: Person, computer: Computer) -> None:
 
 def test_an_export_is_previewed_imported_and_taken_back(person: Person) -> None:
     talk = json.dumps([furnishing.talk("Kettles", 900, 1)]).encode()
-    taps = begin(person, 8)
+    taps = begin(person, 5)
     page = taps.page
     taps.to("History")
-    taps.on("Import conversations")
-    taps.at(page.get_by_role("dialog").get_by_role("button", name="Import an export or notes"))
+    taps.on("Import conversations", "link")
     taps.attach(page.get_by_label("Export"), [{"name": "kettles.json", "mimeType": "application/json", "buffer": talk}])
-    taps.on("Preview")
     taps.on("Import")
     expect(page.get_by_role("link", name="Show conversations")).to_be_visible()
     taps.on("Undo")
-    taps.on("Undo", within=page.get_by_role("dialog"))
     expect(page.get_by_text("Undone", exact=True)).to_be_visible()
+
+
+def test_an_export_that_is_dropped_is_imported_with_two_more_taps(person: Person) -> None:
+    talk = json.dumps([furnishing.talk("Lanterns", 901, 1)])
+    taps = begin(person, 2)
+    page = taps.page
+    taps.to("History")
+    making = (
+        "(text) => { const data = new DataTransfer(); data.items.add(new File([text], 'lanterns.json')); return data; }"
+    )
+    dropped = page.evaluate_handle(making, talk)
+    page.get_by_label("Search conversations").dispatch_event("drop", {"dataTransfer": dropped})
+    taps.on("Import")
+    page.get_by_role("link", name="Show conversations").wait_for()
+
+
+@at_both_sizes
+def test_a_file_is_uploaded_deleted_and_brought_back(person: Person, house: Household) -> None:
+    name = f"letter-{'phone' if is_phone(person) else 'desktop'}.txt"
+    taps = begin(person, 6 if is_phone(person) else 5)
+    page = taps.page
+    taps.to("Files")
+    letter: FilePayload = {"name": name, "mimeType": "text/plain", "buffer": b"Dear Ann"}
+    taps.attach(page.get_by_role("button", name="Upload"), [letter])
+    row = page.get_by_role("listitem").filter(has=page.get_by_role("link", name=name))
+    expect(row).to_be_visible()
+    taps.at(row.get_by_role("button"))
+    taps.on("Delete")
+    expect(row).to_have_count(0)
+    taps.at(page.locator(".toast", has_text="is deleted").get_by_role("button", name="Undo"))
+    expect(row).to_be_visible()
+    assert (house.computer.vault / name).read_bytes() == b"Dear Ann"
 
 
 @at_both_sizes

@@ -27,6 +27,8 @@ def test_a_stranger_gets_a_code_and_nothing_of_the_text_is_kept(bot: Bot) -> Non
     assert shown.source == shown.linked_bot_platform == "telegram"
     assert (shown.linked_bot_chat_id, shown.linked_bot_chat_type) == (str(bot.person), "dm")
     assert shown.trust_level == "sandboxed"
+    # Neither a number that says nothing, nor the name that a stranger gives themselves: agents read titles.
+    assert session["title"] == "Telegram: somebody new"
     assert "xylophone" not in str(session)
     assert not any("xylophone" in str(each.body) for each in bot.model.requests)
     for root in (bot.computer.home.root, bot.computer.vault):

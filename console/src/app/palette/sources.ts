@@ -5,6 +5,7 @@ import { folderOf, placeOf as placeOfFile } from "~/screens/files/models";
 import { go, to } from "~/state/router";
 import { may } from "~/state/session";
 import { moment } from "~/text/messages";
+import { typeName } from "~/text/names";
 import { plain } from "~/text/plain";
 import { beginOf, dayOf, type Filters } from "./filters";
 import { fitting } from "./found";
@@ -110,7 +111,7 @@ async function knowledge(words: string, filters: Filters, signal: AbortSignal): 
       id: `entity-${para_id}`,
       icon: "knowledge",
       title: name,
-      text: joined(type, path, short(snippet || summary)),
+      text: joined(typeName(type), path, short(snippet || summary)),
       isByMeaning: found_by === "meaning",
       run: leadsTo(to("knowledge", ["entity", para_id])),
     }));
@@ -134,7 +135,7 @@ async function files(words: string, filters: Filters, signal: AbortSignal): Prom
       id: `file-${path}`,
       icon: "files",
       title: page ? t("on_page", { name, n: page }) : chapter ? t("in_chapter", { name, n: chapter }) : line ? t("on_line", { name, n: line }) : name,
-      text: joined(folderOf(path), short(snippet.replace(/^---\s[^]*?\s---\s/, ""))),
+      text: joined(folderOf(path), short(snippet)),
       isByMeaning: found_by === "meaning",
       run: leadsTo(placeOfFile(folderOf(path), name, { page, chapter, line })),
     }));

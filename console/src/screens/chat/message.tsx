@@ -181,7 +181,7 @@ function Tool({ part, isOpen }: { part: Extract<Part, { kind: "tool" }>; isOpen:
   return (
     <details class={`fold tool${part.isError ? " failed" : ""}`} onToggle={(event) => setUnfolded(event.currentTarget.open)}>
       <summary>
-        <strong>{part.name}</strong>
+        <strong>{part.name === "AskUserQuestion" ? t("tool_question") : part.name}</strong>
         <bdi>{(isRunning && part.progress) || gist(part.input)}</bdi>
         {isRunning && <span class="spinner" role="img" aria-label={t("tool_running")} />}
         {part.isError && <span class="badge danger">{t("tool_failed")}</span>}

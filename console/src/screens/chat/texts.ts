@@ -11,6 +11,7 @@ export const t = messages("chat", {
   works: "The agent is working",
   summary: "Summary of earlier messages",
   tool_failed: "failed",
+  tool_question: "A question",
   tool_running: "running",
   input: "Input",
   result: "Result",

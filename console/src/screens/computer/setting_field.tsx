@@ -28,12 +28,11 @@ export function SettingField({ setting, onChange, onReset }: Props) {
           <strong>{label}</strong>
         </p>
         <p class="muted">{description}</p>
-        <pre class="text-block" tabIndex={0} aria-label={label}>{written(setting.value) || t("nothing")}</pre>
+        <pre class="text-block" tabIndex={0} aria-label={label}>{shown(setting, setting.value)}</pre>
       </>
     );
   }
-  const byDefault = written(setting.default);
-  const standard = kind === "word" ? valueName(setting.name, byDefault) || t("nothing") : byDefault || t("nothing");
+  const standard = shown(setting, setting.default);
   const isShort = kind === "word" || (standard.length <= LONG && !standard.includes("\n"));
   const hint = isShort ? `${description} ${t("default_is", { value: standard })}` : description;
   const reset = setting.source === "file" && <Button label={t("to_default")} kind="quiet" onPress={onReset} />;
@@ -44,8 +43,7 @@ export function SettingField({ setting, onChange, onReset }: Props) {
     </>
   );
   if (kind === "boolean") {
-    const shown = `${description} ${t("default_is", { value: setting.default === true ? t("on") : t("off") })}`;
-    return withReset(<Switch label={label} hint={shown} isOn={setting.value === true} onChange={onChange} />);
+    return withReset(<Switch label={label} hint={hint} isOn={setting.value === true} onChange={onChange} />);
   }
   if (kind === "word") {
     const empty = setting.may_be_empty ? [{ value: "", label: t("nothing") }] : [];
@@ -91,6 +89,13 @@ function Typed({ setting, label, hint, onChange, reset }: Omit<Props, "onReset">
       )}
     </Form>
   );
+}
+
+/** A value in words. */
+function shown({ name, kind }: Setting, value: unknown): string {
+  if (kind === "boolean") return value === true ? t("on") : t("off");
+  const text = written(value);
+  return (kind === "word" ? valueName(name, text) : text) || t("nothing");
 }
 
 /** A value as it stands in a field: a list has an entry in each line, a mapping a name with its entries. */

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { api, upload } from "~/api/client";
 import { events } from "~/api/stream";
 import { Button, LinkButton } from "~/components/button";
-import { confirm } from "~/components/dialog";
+import { Switch } from "~/components/field";
 import { Badge, Facts, Failure, Loading, Notice, Page, Progress, Section } from "~/components/layout";
 import { go, to } from "~/state/router";
 import { may } from "~/state/session";
@@ -50,10 +50,10 @@ export function Import({ id }: { id: string }) {
 }
 
 function Shown({ of, again }: { of: ImportState; again: () => void }) {
+  const [archived, setArchived] = useState(false);
   const params = { import_id: of.id };
   const cancel = () => api.module("DELETE", "/api/imports/{import_id}", { params });
   const undo = async () => {
-    if (!(await confirm(t("undo_question"), t("undo_text"), t("undo_import")))) return;
     await api.module("POST", "/api/imports/{import_id}/undo", { params });
     again();
   };
@@ -63,6 +63,8 @@ function Shown({ of, again }: { of: ImportState; again: () => void }) {
   };
   const isOwner = may("imports", "admin");
   const hasBrought = of.imported + of.grown + of.filesImported + of.entriesImported > 0;
+  const isLook = of.dryRun && of.state === "done" && isOwner;
+  const mayUndo = isOver(of) && isOwner && !of.dryRun && hasBrought && of.state !== "undone";
   return (
     <>
       <div class="import-state">
@@ -84,13 +86,13 @@ function Shown({ of, again }: { of: ImportState; again: () => void }) {
       {of.leftOut.length > 0 && <LeftOut of={of} />}
       <Paths title={t("stay_as_they_are")} paths={of.conflicts} />
       <Paths title={t("kept_after_undo")} paths={of.kept} />
+      {isLook && of.conversations > 0 && <Switch label={t("put_away")} hint={t("put_away_hint")} isOn={archived} onChange={setArchived} />}
+      {mayUndo && <p class="muted">{t("undo_text")}</p>}
       <div class="form-actions">
         {!isOver(of) && isOwner && <Button label={t("cancel")} onPress={cancel} />}
-        {isOver(of) && isOwner && <Button label={t("forget")} kind="quiet" onPress={forget} />}
-        {isOver(of) && isOwner && !of.dryRun && hasBrought && of.state !== "undone" && (
-          <Button label={t("undo_import")} icon="undo" kind="danger" onPress={undo} />
-        )}
-        {of.dryRun && of.state === "done" && isOwner && <ForReal of={of} />}
+        {isOver(of) && isOwner && !of.dryRun && <Button label={t("forget")} kind="quiet" onPress={forget} />}
+        {mayUndo && <Button label={t("undo_import")} icon="undo" kind="danger" onPress={undo} />}
+        {isLook && <ForReal of={of} archived={archived} />}
         {!of.dryRun && of.state === "done" && of.entries > 0 && <LinkButton label={t("to_journal")} kind="primary" href={to("journal")} />}
         {!of.dryRun && of.state === "done" && !of.entries && <LinkButton label={t("to_conversations")} kind="primary" href={to("conversations")} />}
       </div>
@@ -157,8 +159,8 @@ function LeftOut({ of }: { of: ImportState }) {
   );
 }
 
-/** The button that imports what was only looked at; after a reload the file has to be chosen again. */
-function ForReal({ of }: { of: ImportState }) {
+/** The button that imports it after a look; after a reload the file has to be chosen again. */
+function ForReal({ of, archived }: { of: ImportState; archived: boolean }) {
   const [sent, setSent] = useState<number>();
   const running = useRef<AbortController | undefined>(undefined);
   const file = chosen.value?.file.name.slice(0, 200) === of.name ? chosen.value : undefined;
@@ -167,7 +169,7 @@ function ForReal({ of }: { of: ImportState }) {
     const { signal } = (running.current = new AbortController());
     setSent(0);
     try {
-      const query = { kind: of.kind ?? file.kind, name: of.name, archived: file.archived };
+      const query = { kind: of.kind ?? file.kind, name: of.name, archived };
       const begun = await upload<ImportState>("POST", "/api/imports", file.file, { query, signal, onProgress: setSent });
       chosen.value = undefined;
       go(to("conversations", ["import", begun.id]));

@@ -1,16 +1,17 @@
-/** Bringing conversations and notes from elsewhere: choosing an export, looking at it first, and what was brought before. */
-import { useRef, useState } from "preact/hooks";
+/** Bringing conversations and notes from elsewhere: an export is looked at once it is chosen; and what was brought before. */
+import { useEffect, useRef, useState } from "preact/hooks";
 import { api, upload } from "~/api/client";
 import { Button } from "~/components/button";
-import { Choice, Form, Switch } from "~/components/field";
+import { useDrop } from "~/components/drop";
+import { Choice } from "~/components/field";
 import { FileField } from "~/components/file_field";
 import { Ago, Badge, Loaded, Page, Progress, Row, Section } from "~/components/layout";
 import { useResource } from "~/state/resource";
 import { go, to } from "~/state/router";
 import { may } from "~/state/session";
 import { attempt } from "~/state/toasts";
-import { chosen } from "./chosen";
-import { type ImportState, KINDS, type Kind } from "./import_data";
+import { chosen, dropped } from "./chosen";
+import { type ImportState, isOver, KINDS, type Kind } from "./import_data";
 import { t } from "./texts";
 
 export function Imports() {
@@ -19,26 +20,32 @@ export function Imports() {
     "imports",
     ["imports"],
   );
+  const { isOver, heard } = useDrop(([file]) => void (dropped.value = file), may("imports", "admin"));
   return (
-    <Page title={t("import")} back={to("conversations")}>
-      <p class="muted">{t("import_text")}</p>
-      {may("imports", "admin") ? <New /> : <p>{t("import_owner")}</p>}
-      <Loaded of={imports}>
-        {(all) =>
-          all.length > 0 && (
-            <Section title={t("earlier")}>
-              <ul class="rows" aria-label={t("earlier")}>
-                {all.map((each) => (
-                  <Earlier key={each.id} found={each} />
-                ))}
-              </ul>
-            </Section>
-          )
-        }
-      </Loaded>
-    </Page>
+    <div class={isOver ? "dropping over" : "dropping"} {...heard}>
+      <Page title={t("import")} back={to("conversations")}>
+        <p class="muted">{t("import_text")}</p>
+        {may("imports", "admin") ? <New /> : <p>{t("import_owner")}</p>}
+        <Loaded of={imports}>
+          {(all) =>
+            all.some(isKept) && (
+              <Section title={t("earlier")}>
+                <ul class="rows" aria-label={t("earlier")}>
+                  {all.filter(isKept).map((each) => (
+                    <Earlier key={each.id} found={each} />
+                  ))}
+                </ul>
+              </Section>
+            )
+          }
+        </Loaded>
+      </Page>
+    </div>
   );
 }
+
+/** True for what is listed: not for a look at an export, of which nothing is left once it is over. */
+const isKept = (found: ImportState) => !found.dryRun || !isOver(found);
 
 function Earlier({ found }: { found: ImportState }) {
   return (
@@ -67,16 +74,16 @@ function Earlier({ found }: { found: ImportState }) {
 function New() {
   const [file, setFile] = useState<File>();
   const [kind, setKind] = useState<Kind>("auto");
-  const [archived, setArchived] = useState(false);
   const [sent, setSent] = useState<number>();
   const running = useRef<AbortController | undefined>(undefined);
-  const begin = async (dryRun: boolean) => {
+  const look = async (file: File | undefined) => {
     if (!file) return;
-    chosen.value = { file, kind, archived };
+    setFile(file);
+    chosen.value = { file, kind };
     const { signal } = (running.current = new AbortController());
     setSent(0);
     try {
-      const query = { kind, name: file.name.slice(0, 200), dry_run: dryRun, archived };
+      const query = { kind, name: file.name.slice(0, 200), dry_run: true };
       const begun = await upload<ImportState>("POST", "/api/imports", file, { query, signal, onProgress: setSent });
       go(to("conversations", ["import", begun.id]));
     } catch (error) {
@@ -85,6 +92,11 @@ function New() {
       setSent(undefined);
     }
   };
+  useEffect(() => {
+    const file = dropped.value;
+    dropped.value = undefined;
+    void attempt(() => look(file));
+  }, [dropped.value]);
   const kinds = KINDS.map((value) => ({ value, label: t(`kind_${value}`) }));
   if (sent !== undefined && file) {
     return (
@@ -100,14 +112,9 @@ function New() {
     );
   }
   return (
-    <Form onSubmit={() => attempt(() => begin(true))}>
-      <FileField label={t("file")} hint={t("file_hint")} accept=".zip,.json,.db,.sqlite" file={file} onChoose={setFile} />
+    <div class="form">
       <Choice label={t("kind")} value={kind} options={kinds} onChange={setKind} />
-      <Switch label={t("put_away")} hint={t("put_away_hint")} isOn={archived} onChange={setArchived} />
-      <div class="form-actions">
-        <Button label={t("import_now")} disabled={!file} onPress={() => begin(false)} />
-        <Button label={t("look_first")} kind="primary" submit disabled={!file} />
-      </div>
-    </Form>
+      <FileField label={t("file")} hint={t("file_hint")} accept=".zip,.json,.db,.sqlite" file={file} onChoose={(file) => void attempt(() => look(file))} />
+    </div>
   );
 }

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { Button, LinkButton } from "~/components/button";
 import { TextField } from "~/components/field";
 import { Chips, Empty, Loaded, Page, Section } from "~/components/layout";
-import { choose } from "~/components/menu";
+import { useDrop } from "~/components/drop";
 import { useDebounced } from "~/state/debounced";
 import { preference } from "~/state/preferences";
 import { useResource } from "~/state/resource";
@@ -11,6 +11,7 @@ import { go, to } from "~/state/router";
 import { may } from "~/state/session";
 import { titles } from "./about";
 import { type Session, type Shown, workspaces } from "./data";
+import { dropped } from "./chosen";
 import { Line } from "./line";
 import { useConversations } from "./listed";
 import { t } from "./texts";
@@ -33,6 +34,10 @@ export function List() {
     ...(known.value ?? []).map(({ slug, name }) => ({ value: slug, label: name })),
   ];
   const above = search ? [] : onTop;
+  const { isOver, heard } = useDrop(([file]) => {
+    dropped.value = file;
+    go(to("conversations", ["import"]));
+  }, may("imports", "admin"));
   const line = (session: Session) => (
     <Line
       key={session.id}
@@ -44,67 +49,62 @@ export function List() {
     />
   );
   return (
-    <Page
-      title={titles("title")}
-      actions={may("chat", "write") && <LinkButton label={t("new")} icon="plus" kind="primary" href={to("chat")} />}
-    >
-      <div class="search-row">
-        <TextField
-          label={t("search")}
-          placeholder={t("search")}
-          isLabelHidden
-          type="search"
-          value={search}
-          onInput={setSearch}
-        />
-        <Button label={t("elsewhere")} icon="download" iconOnly kind="quiet" onPress={elsewhere} />
-      </div>
-      <div class="search-row">
-        {choices.length > 1 && (
-          <Chips label={t("which")} value={shown.workspace} options={choices} onChange={(value) => (workspace.value = value)} />
-        )}
-        <Chips
-          label={t("archived")}
-          value={archived.value}
-          options={[{ value: "yes", label: t("archived") }]}
-          onChange={() => (archived.value = shown.archived ? "no" : "yes")}
-        />
-      </div>
-      <Loaded of={page}>
-        {({ sessions, hasMore }) =>
-          sessions.length === 0 ? (
-            <Nothing shown={shown} onClear={() => setSearch("")} />
-          ) : (
-            <>
-              {above.length > 0 && (
-                <Section title={t("pinned")}>
-                  <ul class="rows" aria-label={t("pinned")}>
-                    {above.map(line)}
-                  </ul>
-                </Section>
-              )}
-              <ul class="rows" aria-label={titles("title")}>
-                {sessions.filter(({ id }) => !above.some((each) => each.id === id)).map(line)}
-              </ul>
-              {hasMore && (
-                <div class="center">
-                  <Button label={t("more")} icon="down" onPress={more} />
-                </div>
-              )}
-            </>
-          )
-        }
-      </Loaded>
-    </Page>
+    <div class={isOver ? "dropping over" : "dropping"} {...heard}>
+      <Page
+        title={titles("title")}
+        actions={may("chat", "write") && <LinkButton label={t("new")} icon="plus" kind="primary" href={to("chat")} />}
+      >
+        <div class="search-row">
+          <TextField
+            label={t("search")}
+            placeholder={t("search")}
+            isLabelHidden
+            type="search"
+            value={search}
+            onInput={setSearch}
+          />
+          <LinkButton label={t("claude_code")} icon="computer" iconOnly kind="quiet" href={to("conversations", ["claude-code"])} />
+          <LinkButton label={t("elsewhere")} icon="upload" iconOnly kind="quiet" href={to("conversations", ["import"])} />
+        </div>
+        <div class="search-row apart">
+          {choices.length > 1 && (
+            <Chips label={t("which")} value={shown.workspace} options={choices} onChange={(value) => (workspace.value = value)} />
+          )}
+          <Chips
+            label={t("archived")}
+            value={archived.value}
+            options={[{ value: "yes", label: t("archived") }]}
+            onChange={() => (archived.value = shown.archived ? "no" : "yes")}
+          />
+        </div>
+        <Loaded of={page}>
+          {({ sessions, hasMore }) =>
+            sessions.length === 0 ? (
+              <Nothing shown={shown} onClear={() => setSearch("")} />
+            ) : (
+              <>
+                {above.length > 0 && (
+                  <Section title={t("pinned")}>
+                    <ul class="rows" aria-label={t("pinned")}>
+                      {above.map(line)}
+                    </ul>
+                  </Section>
+                )}
+                <ul class="rows" aria-label={titles("title")}>
+                  {sessions.filter(({ id }) => !above.some((each) => each.id === id)).map(line)}
+                </ul>
+                {hasMore && (
+                  <div class="center">
+                    <Button label={t("more")} icon="down" onPress={more} />
+                  </div>
+                )}
+              </>
+            )
+          }
+        </Loaded>
+      </Page>
+    </div>
   );
-}
-
-async function elsewhere(): Promise<void> {
-  const place = await choose(t("elsewhere"), [
-    { value: "import", label: t("import_long"), icon: "upload" },
-    { value: "claude-code", label: t("claude_code"), icon: "computer" },
-  ]);
-  if (place) go(to("conversations", [place]));
 }
 
 function Nothing({ shown, onClear }: { shown: Shown; onClear: () => void }) {

@@ -41,7 +41,7 @@ export function Folder({ path }: { path: string }) {
   const pick = () => picker.current?.click();
   return (
     <div
-      class={drop.isOver ? "files drop" : "files"}
+      class={drop.isOver ? "dropping over" : "dropping"}
       {...drop.heard}
     >
       <Page

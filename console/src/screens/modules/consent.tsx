@@ -44,7 +44,7 @@ function Identity({ permissions, trust }: { permissions: Permissions; trust: str
       </span>
       <div>
         <strong>
-          <bdi>{permissions.title || permissions.name}</bdi>
+          <bdi>{permissions.title || moduleName(permissions.name)}</bdi>
         </strong>
         <p>
           <bdi>{described(permissions.description)}</bdi>

@@ -7,6 +7,7 @@ import { Dialog } from "~/components/dialog";
 import { Form, Switch, TextField } from "~/components/field";
 import { Notice, Progress } from "~/components/layout";
 import { attempt, toast } from "~/state/toasts";
+import { moduleName } from "~/text/names";
 import { said } from "~/text/server_sentences";
 import { ConsentView } from "./consent";
 import type { Offered, Staged } from "./models";
@@ -97,7 +98,7 @@ function follow(identifier: string | undefined, onChange: (staged: Staged) => vo
 export function OfficialDialog({ module, onClose, onInstalled }: Props & { module: Offered }) {
   const install = async () => {
     await api.post("/api/modules/install", { body: { source: module.source, hash: module.hash } });
-    toast(t("done", { name: module.permissions.title || module.name }));
+    toast(t("done", { name: module.permissions.title || moduleName(module.name) }));
     await onInstalled();
     onClose();
   };

@@ -9,6 +9,7 @@ import { leave, useResource } from "~/state/resource";
 import { go, to } from "~/state/router";
 import { may } from "~/state/session";
 import { toast } from "~/state/toasts";
+import { moduleName } from "~/text/names";
 import { described, said } from "~/text/server_sentences";
 import { StateBadge } from "./badge";
 import { ConsentView, Rights } from "./consent";
@@ -23,7 +24,7 @@ export function ModulePage({ name }: { name: string }) {
   return (
     <Loaded of={found}>
       {(module) => (
-        <Page title={module.title || module.name} back={to("modules")} actions={may("modules", "admin") && <Actions module={module} reload={found.reload} />}>
+        <Page title={module.title || moduleName(module.name)} back={to("modules")} actions={may("modules", "admin") && <Actions module={module} reload={found.reload} />}>
           <p>
             <StateBadge module={module} />
           </p>
@@ -102,7 +103,7 @@ function RemoveDialog({ module, close }: { module: Module; close: (purge?: boole
   const [isPurged, setPurged] = useState(false);
   return (
     <Dialog
-      title={t("remove_title", { name: module.title || module.name })}
+      title={t("remove_title", { name: module.title || moduleName(module.name) })}
       onClose={() => close()}
       actions={
         <>
@@ -122,7 +123,7 @@ function Pending({ module, reload }: { module: Module; reload: () => Promise<voi
   const consent = useResource((signal) => api.get("/api/modules/{name}/approval", { params, signal }), module.pending_hash ?? "");
   const approve = async (hash: string) => {
     await api.post("/api/modules/{name}/approve", { params, body: { hash } });
-    toast(t("done", { name: module.title || module.name }));
+    toast(t("done", { name: module.title || moduleName(module.name) }));
     await reload();
   };
   return (

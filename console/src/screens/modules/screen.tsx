@@ -6,6 +6,7 @@ import type { ScreenProps } from "~/screens";
 import { useResource } from "~/state/resource";
 import { to } from "~/state/router";
 import { may } from "~/state/session";
+import { moduleName } from "~/text/names";
 import { described, said } from "~/text/server_sentences";
 import { titles } from "./about";
 import { StateBadge } from "./badge";
@@ -45,7 +46,7 @@ function ModuleList() {
                   key={module.name}
                   title={
                     <>
-                      <span class="module-icon small" aria-hidden="true">{module.icon || "◍"}</span> <bdi>{module.title || module.name}</bdi>
+                      <span class="module-icon small" aria-hidden="true">{module.icon || "◍"}</span> <bdi>{module.title || moduleName(module.name)}</bdi>
                     </>
                   }
                   href={to("modules", [module.name])}
@@ -73,7 +74,7 @@ function ModuleList() {
                 title={
                   <>
                     <span class="module-icon small" aria-hidden="true">{module.permissions.icon || "◍"}</span>{" "}
-                    {module.permissions.title || module.name}
+                    {module.permissions.title || moduleName(module.name)}
                   </>
                 }
                 text={described(module.permissions.description)}

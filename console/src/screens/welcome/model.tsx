@@ -65,7 +65,7 @@ export function ModelStep({ known, reload, onDone }: PartProps) {
   return (
     <>
       <p class="muted">
-        {provider ? t("now", { provider: t(`provider_${provider}`) }) : t("now_none")} <bdi>({said(because)})</bdi>
+        {provider ? t("now", { provider: t(`provider_${provider}`) }) : <bdi>{said(because)}</bdi>}
       </p>
       <Form onSubmit={submit}>
         <Choice<Kind>

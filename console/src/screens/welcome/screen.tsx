@@ -54,7 +54,7 @@ function Step({ name, known, reload }: { name: StepName } & StepProps) {
   const isReady = isDone(name, known);
   const kind = isReady ? "primary" : "plain";
   return (
-    <div class={broughtTo.value === name ? "welcome-came" : undefined}>
+    <div class={`welcome-step${broughtTo.value === name ? " welcome-came" : ""}`}>
       <Way current={name} known={known} />
       {name === "modules" && <Answered />}
       <p>{t(`${name}_text`)}</p>

@@ -25,7 +25,6 @@ export const t = messages("welcome", {
   model_short: "Model",
   model_text: "Agents think with a language model. Choose one; you can change it at any time.",
   now: "Now: {provider}.",
-  now_none: "Now: none.",
   provider: "Where the model runs",
   provider_anthropic: "Claude, by Anthropic",
   provider_compatible: "A server of mine (Ollama, LM Studio, vLLM, llama.cpp)",

@@ -11,6 +11,7 @@ const t = messages("inbox_cards_pairing", {
   grant_project: "a project",
   grant_personal: "yourself",
   called: "The name that it gives itself:",
+  number: "Its number on {where}:",
   code: "Compare the code that the person was sent:",
   label_approve: "Let in",
   label_approve_grant: "Let in as {grant}",
@@ -20,13 +21,16 @@ const t = messages("inbox_cards_pairing", {
   done_reject: "{who} stays out.",
 });
 
-const Body = ({ item: { details } }: BodyProps) => (
+const Body = ({ item: { details, source } }: BodyProps) => (
   <>
     {details.title || details.name ? (
       <p>
         {t("called")} <bdi>{part(details.title || details.name)}</bdi>
       </p>
     ) : null}
+    <p class="muted">
+      {t("number", { where: part(source) })} <bdi>{part(details.chat_type === "group" ? details.chat_id : details.user_id)}</bdi>
+    </p>
     {details.code ? (
       <p>
         {t("code")} <code>{part(details.code)}</code>
