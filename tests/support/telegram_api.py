@@ -50,6 +50,8 @@ class Written:
     content: bytes = b""
     name: str = ""
     deleted: bool = False
+    has_preview: bool = False
+    """True if Telegram has shown what is at an address of one of its texts, which it fetches for that."""
 
 
 class TelegramApi(MessengerAPI):
@@ -234,6 +236,7 @@ class TelegramApi(MessengerAPI):
             int(fields["chat_id"]), self._message_id, text, [text], _buttons(fields), reply.get("message_id")
         )
         self.written.append(written)
+        written.has_preview = _is_previewed(fields)
         return self._described(written)
 
     def _edit(self, fields: dict[str, Any]) -> dict[str, Any]:
@@ -243,6 +246,7 @@ class TelegramApi(MessengerAPI):
             raise Wrong(400, "Bad Request: message is not modified: specified new message content is exactly the same")
         written.text, written.buttons = text, buttons
         written.texts.append(text)
+        written.has_preview |= _is_previewed(fields)
         return self._described(written)
 
     def _edit_markup(self, fields: dict[str, Any]) -> dict[str, Any]:
@@ -291,6 +295,11 @@ class TelegramApi(MessengerAPI):
         if request.path_params["token"] != self.token or content is None:
             return Response(status_code=404)
         return Response(content, media_type="application/octet-stream")
+
+
+def _is_previewed(fields: dict[str, Any]) -> bool:
+    options = json.loads(fields.get("link_preview_options", "{}"))
+    return "://" in fields.get("text", "") and not options.get("is_disabled", False)
 
 
 def _buttons(fields: dict[str, Any]) -> list[str]:

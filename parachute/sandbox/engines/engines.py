@@ -74,9 +74,11 @@ class Engines:
     async def no_views(self) -> str | None:
         """The reason why agents cannot work on copy-on-write views here, or None; found out once for an engine."""
         choice = await self.choose()
-        if self._views is None or self._views[0] != choice:
-            self._views = (choice, await asyncio.to_thread(self._try_view, choice))
-        return self._views[1]
+        # One at a time: two would try in the same folder, and take each other's failure for that of the machine.
+        async with self._choosing:
+            if self._views is None or self._views[0] != choice:
+                self._views = (choice, await asyncio.to_thread(self._try_view, choice))
+            return self._views[1]
 
     def _try_view(self, choice: Choice) -> str | None:
         if choice.image is None:

@@ -173,6 +173,13 @@ async def test_a_long_answer_is_split_and_changed_in_place(telegram: Server, api
     assert [each.text for each in shown(api, me)] == ["Short"]
 
 
+async def test_telegram_fetches_no_address_that_an_answer_names(telegram: Server, api: TelegramApi, me: Chat) -> None:
+    address = "https://evil.example.org/?secret"
+    await telegram.send("links", f"Look: {address}", me)
+    await telegram.send("links", f"Look at ![this]({address}).", me)
+    assert [(len(each.texts), each.has_preview) for each in shown(api, me)] == [(2, False)]
+
+
 async def test_the_same_key_never_writes_a_second_message(telegram: Server, api: TelegramApi, me: Chat) -> None:
     sent = await telegram.send("once", "Only once", me)
     assert await telegram.send("once", "Only once", me) == sent

@@ -1,5 +1,6 @@
 """Choice of the engine, with a Podman that is a program of the test's."""
 
+import asyncio
 import os
 from pathlib import Path
 
@@ -132,3 +133,11 @@ async def test_an_image_that_is_built_later_is_noticed_and_tried_once(home: Home
     assert (await engines.choose()).image == renewed
     # What runs from the image before belongs to this very core: it is not swept away.
     assert (bin_folder / "calls").read_text().split() == ["info", "run", "ps", "info", "run"]
+
+
+@needs_bubblewrap
+@pytest.mark.usefixtures("views_work")
+async def test_conversations_that_begin_at_once_all_have_views(home: Home) -> None:
+    for _ in range(5):
+        engines = Engines(home, SandboxSettings.model_validate({"engine": "bubblewrap"}))
+        assert set(await asyncio.gather(*(engines.no_views() for _ in range(8)))) == {None}

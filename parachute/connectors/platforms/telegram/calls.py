@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from msgspec.structs import replace
-from telegram import InlineKeyboardMarkup, ReplyParameters
+from telegram import InlineKeyboardMarkup, LinkPreviewOptions, ReplyParameters
 from telegram import Message as TelegramMessage
 from telegram.constants import ChatAction, ParseMode
 from telegram.error import BadRequest, ChatMigrated
@@ -21,6 +21,8 @@ from parachute.connectors.platforms.telegram.markup import Part
 from parachute.connectors.platforms.telegram.problems import translated
 
 _PICTURE_BYTES, _FILE_BYTES = 10 * 1024 * 1024, 50 * 1024 * 1024
+# Telegram would call the addresses in an answer, with whatever an agent was led to put there.
+_NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
 _NO_PICTURE = ("photo_invalid", "image_process_failed", "photo_ext_invalid")
 
 Answer = TypeVar("Answer")
@@ -53,6 +55,7 @@ class Calls:
                 reply_markup=keyboard,
                 reply_parameters=reply,
                 message_thread_id=topic,
+                link_preview_options=_NO_PREVIEW,
             )
             return await self._call(chat, message, waits=waits)
 
@@ -68,7 +71,14 @@ class Calls:
 
         async def edit(text: str, mode: str | None) -> TelegramMessage | bool:
             def change(target: str) -> Awaitable[TelegramMessage | bool]:
-                return self._bot.edit_message_text(text, target, int(message), parse_mode=mode, reply_markup=keyboard)
+                return self._bot.edit_message_text(
+                    text,
+                    target,
+                    int(message),
+                    parse_mode=mode,
+                    reply_markup=keyboard,
+                    link_preview_options=_NO_PREVIEW,
+                )
 
             return await self._call(chat, change, waits=waits)
 

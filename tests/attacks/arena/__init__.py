@@ -1,0 +1,1 @@
+"""A thousand hostile texts against a whole server, whose model obeys everything that it reads."""

@@ -1,0 +1,5 @@
+"""No computer for the whole package: the arena starts servers."""
+
+from tests.conftest import api
+
+__all__ = ["api"]
