@@ -42,7 +42,7 @@ _SEEN = """new MutationObserver((_, observer) => {
   observer.disconnect();
   requestAnimationFrame(() => setTimeout(() => { window.seen = performance.now(); }));
 }).observe(document, { childList: true, subtree: true, characterData: true })"""
-"""When the list of conversations was on the screen, since the opening began."""
+"""Time from the beginning of an opening until the list of conversations was on the screen."""
 _TASK = "RunTask"
 
 
