@@ -89,7 +89,8 @@ def print_status(as_json: bool) -> None:
         names = ", ".join(program.name for program in missing)
         facts.append(("Missing", f"{names}: agents under bubblewrap have the programs of this machine"))
     if choice.engine:
-        facts.append(("Projects", f"agents write to them directly: {no_views}" if no_views else "agents work on views"))
+        without = "agents do not run in them" if home.views_worked.exists() else "agents write to them directly"
+        facts.append(("Projects", f"{without}: {no_views}" if no_views else "agents work on views"))
     print_facts(facts)
     if install:
         print_facts([("Next", install)])

@@ -123,6 +123,11 @@ class Home(Struct, frozen=True):
         return self.root / "sandbox-worked"
 
     @property
+    def views_worked(self) -> Path:
+        """Is there as soon as an agent's view has worked on this computer."""
+        return self.root / "views-worked"
+
+    @property
     def installation(self) -> str:
         """Eight characters that distinguish two installations on one machine."""
         import hashlib  # it loads a large library, and starting a sandbox needs no such name

@@ -57,6 +57,11 @@ class Engines:
         """True if an engine has ever worked on this computer: then it is broken, or somebody broke it."""
         return self._home.sandbox_worked.exists()
 
+    @property
+    def had_views(self) -> bool:
+        """True if agents have ever worked on copy-on-write views on this computer."""
+        return self._home.views_worked.exists()
+
     async def choose(self) -> Choice:
         """The engine for a sandbox that is started now; error: Unavailable when it cannot be found out."""
         image = changed(self._home.root)
@@ -72,12 +77,15 @@ class Engines:
         return self._choice
 
     async def no_views(self) -> str | None:
-        """The reason why agents cannot work on copy-on-write views here, or None; found out once for an engine."""
+        """The reason why agents cannot work on copy-on-write views here, or None; found out once for an engine, and anew while they worked before."""
         choice = await self.choose()
         # One at a time: two would try in the same folder, and take each other's failure for that of the machine.
         async with self._choosing:
-            if self._views is None or self._views[0] != choice:
+            if self._views is None or self._views[0] != choice or (self._views[1] and self.had_views):
                 self._views = (choice, await asyncio.to_thread(self._try_view, choice))
+                if self._views[1] is None:
+                    with contextlib.suppress(OSError):
+                        self._home.views_worked.touch(mode=0o600)
             return self._views[1]
 
     def _try_view(self, choice: Choice) -> str | None:

@@ -131,14 +131,24 @@ class Sandboxes:
         return await self._sandboxed(session, directory, endpoint, limits, network, view, plugins, shown, cache)
 
     async def can_view(self, directories: Iterable[Path], view: Path) -> bool:
-        """Return whether agents can work on copy-on-write views of these folders, with the views' files in `view`."""
+        """Return whether agents can work on copy-on-write views of these folders, with the views' files in `view`.
+
+        Error: Unavailable (`no_views`) where they could before on this computer: what they write would be looked at by nobody.
+        """
         # Podman looks at a path again, and from within a view nobody can tell what it took.
         if (await self.engine()).engine == "podman" and not all(
             podman.can_be_viewed(directory, view) and not self.opened.writes_above(directory)
             for directory in directories
         ):
             return False
-        return await self.no_views() is None
+        reason = await self.no_views()
+        if reason is not None and self._engines.had_views:
+            raise Unavailable(
+                f"Agents worked on copies of projects on this computer, and cannot any more. {reason}",
+                "`parachute doctor views` says more; `parachute config set changes.apply live` has them write to projects directly.",
+                key="no_views",
+            )
+        return reason is None
 
     async def no_views(self) -> str | None:
         """The reason why agents cannot work on copy-on-write views here, or None."""

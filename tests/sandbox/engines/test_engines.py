@@ -141,3 +141,17 @@ async def test_conversations_that_begin_at_once_all_have_views(home: Home) -> No
     for _ in range(5):
         engines = Engines(home, SandboxSettings.model_validate({"engine": "bubblewrap"}))
         assert set(await asyncio.gather(*(engines.no_views() for _ in range(8)))) == {None}
+
+
+@needs_bubblewrap
+@pytest.mark.usefixtures("views_work")
+async def test_views_that_worked_are_tried_anew_until_they_work_again(home: Home) -> None:
+    settings = SandboxSettings.model_validate({"engine": "bubblewrap"})
+    assert not Engines(home, settings).had_views
+    assert await Engines(home, settings).no_views() is None
+    engines, broken = Engines(home, settings), home.views / ".tried"
+    broken.touch()
+    assert await engines.no_views() is not None
+    assert engines.had_views
+    broken.unlink()
+    assert await engines.no_views() is None

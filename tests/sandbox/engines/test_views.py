@@ -15,6 +15,7 @@ from parachute.sandbox.engines.models import Mount
 from parachute.sandbox.engines.views import View, unavailable
 from tests.sandbox.engines.conftest import SandboxFactory, needs_bubblewrap
 from tests.sandbox.engines.sandboxes import Sandbox
+from tests.support.errors import raises
 
 pytestmark = [needs_bubblewrap, pytest.mark.usefixtures("views_work"), pytest.mark.process]
 
@@ -115,6 +116,14 @@ async def test_a_link_in_the_place_of_a_project_gets_no_view(sandboxes: SandboxF
 def test_a_place_for_files_that_cannot_be_written_has_no_views(tmp_path: Path) -> None:
     assert unavailable(tmp_path) is None
     assert "cannot be mounted" in (unavailable(Path("/proc/views")) or "")
+
+
+async def test_agents_that_had_views_do_not_go_without(sandboxes: SandboxFactory, project: Path) -> None:
+    assert (await sandboxes.prepare(project, view=view(sandboxes).folder)).view
+    (sandboxes.launcher.home.views / ".tried").touch()
+    sandboxes.service = sandboxes.make_service()
+    with raises("no_views"):
+        await sandboxes.prepare(project, view=view(sandboxes).folder)
 
 
 async def test_parts_of_one_view_are_mounted_apart_and_written_together(sandboxes: SandboxFactory) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from parachute.base.folders import Folder, TooMany
 from parachute.ops.doctor.computer import Computer
-from parachute.ops.doctor.models import Group, NotApplicable, Result, check, ok, settings_of, warning
+from parachute.ops.doctor.models import Group, NotApplicable, Result, check, ok, problem, settings_of, warning
 from parachute.ops.doctor.podman import wants_containers
 from parachute.sandbox.engines import containers, views
 from parachute.sandbox.engines.engines import trial
@@ -43,10 +43,12 @@ def examine(computer: Computer) -> Result:
             )
         return ok("Agents work on copy-on-write views of projects.")
     forbidden = (computer.read(_APPARMOR) or "0").strip() == "1"
-    return warning(
-        f"{reason} Agents write to projects directly, and what they did cannot be undone.",
-        _HINT_OF_APPARMOR if forbidden else _HINT,
-    )
+    hint = _HINT_OF_APPARMOR if forbidden else _HINT
+    if home.views_worked.exists():
+        return problem(
+            f"{reason} Agents worked on copies of projects before, and do not run in projects without.", hint
+        )
+    return warning(f"{reason} Agents write to projects directly, and what they did cannot be undone.", hint)
 
 
 def _foreign(projects: Path) -> tuple[str, ...]:
