@@ -292,7 +292,7 @@ async def _shown(endpoint: McpEndpoint, grant: Grant) -> ShownClient:
         grant.given,
         grant.used,
         ShownLimits.showing(grant.limits),
-        _got(await endpoint.receipts.sum(grant.label, endpoint.receipts.midnight())),
+        _got(await endpoint.receipts.today(grant.label)),
     )
 
 

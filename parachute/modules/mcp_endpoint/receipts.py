@@ -33,14 +33,14 @@ class Receipts:
         self._clock = clock
         self._day: date | None = None
         self._spent: dict[str, int] = {}
+        self._today: dict[str, Sum] = {}
+        self._recorded = 0
 
     async def spent(self, label: str) -> int:
         """Bytes that a client got today."""
         self._turn()
         if label not in self._spent:
-            found = await self.sum(label, self.midnight())
-            self._turn()
-            self._spent.setdefault(label, found.bytes)
+            self._spent.setdefault(label, (await self.today(label)).bytes)
         return self._spent[label]
 
     def spend(self, label: str, size: int, most: int) -> bool:
@@ -51,12 +51,32 @@ class Receipts:
         self._spent[label] = self._spent.get(label, 0) + size
         return True
 
+    def recorded(self, label: str, size: int, count: int) -> None:
+        """Add an answer whose record was written to what left today."""
+        self._turn()
+        self._recorded += 1
+        if found := self._today.get(label):
+            self._today[label] = Sum(found.answers + 1, found.bytes + size, found.sentences + count)
+
+    async def today(self, label: str) -> Sum:
+        """Return what left to a client today; the log is read once a day."""
+        self._turn()
+        if found := self._today.get(label):
+            return found
+        recorded = self._recorded
+        found = await self.sum(label, self._midnight())
+        self._turn()
+        # What was recorded meanwhile may be in it or not.
+        if recorded == self._recorded:
+            self._today[label] = found
+        return found
+
     async def sum(self, label: str, since: datetime | None = None) -> Sum:
         """Add up what left to a client, as far back as records are kept."""
         await self._audit.written()
         return await asyncio.to_thread(self._sum, label, since)
 
-    def midnight(self) -> datetime:
+    def _midnight(self) -> datetime:
         """The moment at which today began."""
         begin = datetime.combine(self._clock.today(), time(), self._clock.zone)
         return begin.astimezone(UTC)
@@ -72,7 +92,7 @@ class Receipts:
 
     def _turn(self) -> None:
         if self._day != (today := self._clock.today()):
-            self._day, self._spent = today, {}
+            self._day, self._spent, self._today = today, {}, {}
 
 
 def sentences(text: str) -> int:

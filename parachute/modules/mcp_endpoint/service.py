@@ -26,7 +26,7 @@ _AT_ONCE = 8
 
 
 class McpEndpoint:
-    """Keeps nothing between two messages: whoever asks shows its key or token each time, and has what that allows."""
+    """Answers clients: whoever asks shows its key or token each time, and has what that allows; nothing else is kept than calls under way."""
 
     def __init__(
         self,
@@ -147,6 +147,7 @@ class McpEndpoint:
                 del self._calls[who]
 
     def _record(self, made: Made, caller: Caller, size: int) -> None:
+        count = sentences(made.passed.text)
         self._audit.append(
             event_type=EVENT,
             source_type="api_key" if caller.kind == "key" else caller.kind,
@@ -157,9 +158,11 @@ class McpEndpoint:
             success=made.problem is None,
             error=made.problem.key if made.problem else None,
             bytes=size,
-            sentences=sentences(made.passed.text),
+            sentences=count,
             files=[{"path": path} for path in made.passed.files],
         )
+        if made.problem is None:
+            self.receipts.recorded(caller.name, size, count)
 
 
 def _name(caller: Caller) -> str:
