@@ -25,6 +25,13 @@ from parachute.security.mcp_clients.service import McpClients
 _AT_ONCE = 8
 
 
+class TooManyCalls(ParachuteError):
+    """A program asks for more at once than is done at once."""
+
+    status = 429
+    key = "too_many_calls"
+
+
 class McpEndpoint:
     """Answers clients: whoever asks shows its key or token each time, and has what that allows; nothing else is kept than calls under way."""
 
@@ -94,10 +101,15 @@ class McpEndpoint:
             self._record(made, caller, len(data))
         return data
 
-    async def changes(self, caller: Caller, may: May) -> AsyncIterator[tuple[int, dict[str, Any]]]:
-        """Tell which lists are others than before, until the grant ends; error: ParachuteError where too many listen."""
+    def changes(self, caller: Caller, may: May) -> AsyncIterator[tuple[int, dict[str, Any]]]:
+        """Tell which lists are others than before, until the grant ends; error: ParachuteError (`too_many_calls`) where too many listen."""
+        # Once an answer has begun no error can be told any more.
+        self._check_free(_listening(caller))
+        return self._changes(caller, may)
+
+    async def _changes(self, caller: Caller, may: May) -> AsyncIterator[tuple[int, dict[str, Any]]]:
         who = _name(caller)
-        with self._under_way(f"{who} listening"), suppress(GrantEnded):
+        with suppress(GrantEnded, TooManyCalls), self._under_way(_listening(caller)):
             answering = self._answering(self._access(caller, may), who)
             known = answering.lists()
             while True:
@@ -131,13 +143,7 @@ class McpEndpoint:
 
     @contextmanager
     def _under_way(self, who: str) -> Iterator[None]:
-        if self._calls[who] >= _AT_ONCE:
-            raise ParachuteError(
-                f"{_AT_ONCE} calls of this program are not answered yet.",
-                "Wait for one of them.",
-                status=429,
-                key="too_many_calls",
-            )
+        self._check_free(who)
         self._calls[who] += 1
         try:
             yield
@@ -145,6 +151,10 @@ class McpEndpoint:
             self._calls[who] -= 1
             if not self._calls[who]:
                 del self._calls[who]
+
+    def _check_free(self, who: str) -> None:
+        if self._calls.get(who, 0) >= _AT_ONCE:
+            raise TooManyCalls(f"{_AT_ONCE} calls of this program are not answered yet.", "Wait for one of them.")
 
     def _record(self, made: Made, caller: Caller, size: int) -> None:
         count = sentences(made.passed.text)
@@ -163,6 +173,10 @@ class McpEndpoint:
         )
         if made.problem is None:
             self.receipts.recorded(caller.name, size, count)
+
+
+def _listening(caller: Caller) -> str:
+    return f"{_name(caller)} listening"
 
 
 def _name(caller: Caller) -> str:

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing, asynccontextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from typing import Any
 
 import httpx2
@@ -157,3 +157,13 @@ async def test_lists_that_become_others_are_told_to_whom_they_are_others(
 async def test_a_stream_is_asked_for_in_words(granted: Granted) -> None:
     async with http(granted, accept="*/*") as mine:
         assert (await mine.get("/mcp")).status_code == 405
+
+
+async def test_so_many_streams_and_no_more(granted: Granted) -> None:
+    async with http(granted) as mine, AsyncExitStack() as streams:
+        begun = [await streams.enter_async_context(mine.stream("GET", "/mcp")) for _ in range(8)]
+        assert {each.status_code for each in begun} == {200}
+        refused = await mine.get("/mcp")
+        assert (refused.status_code, refused.json()["key"]) == (429, "too_many_calls")
+        said = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+        assert (await mine.post("/mcp", json=said)).status_code == 200, "calls are counted apart"
