@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from parachute.base.errors import Unavailable
+from parachute.base.files import locked
 from parachute.config.settings.groups.sandbox import SandboxSettings
 from parachute.config.settings.home import Home
 from parachute.sandbox.engines import bubblewrap, containers, views
@@ -79,19 +80,17 @@ class Engines:
     async def no_views(self) -> str | None:
         """The reason why agents cannot work on copy-on-write views here, or None; found out once for an engine, and anew while they worked before."""
         choice = await self.choose()
-        # One at a time: two would try in the same folder, and take each other's failure for that of the machine.
         async with self._choosing:
             if self._views is None or self._views[0] != choice or (self._views[1] and self.had_views):
-                self._views = (choice, await asyncio.to_thread(self._try_view, choice))
-                if self._views[1] is None:
-                    with contextlib.suppress(OSError):
-                        self._home.views_worked.touch(mode=0o600)
+                found = await asyncio.to_thread(try_views, self._home, self._settings, choice.image)
+                self._views = (choice, found)
             return self._views[1]
 
-    def _try_view(self, choice: Choice) -> str | None:
-        if choice.image is None:
-            return views.unavailable(self._home.views)
-        return containers.no_views(trial(self._home, self._settings, choice.image.id), self._home.views)
+    def note_views(self) -> None:
+        """Remember that an agent works on a view: from now on none goes without."""
+        if not self.had_views:
+            with contextlib.suppress(OSError):
+                self._home.views_worked.touch(mode=0o600)
 
     def applied(self, specification: Specification) -> Specification:
         """The specification with what the chosen engine needs to know."""
@@ -121,6 +120,18 @@ class Engines:
         if reason:
             return Choice(None, reason, _BUBBLEWRAP_HINT, passed_over=passed_over)
         return Choice("bubblewrap", passed_over=passed_over)
+
+
+def try_views(home: Home, settings: SandboxSettings, image: Image | None) -> str | None:
+    """The reason why agents cannot work on copy-on-write views, in containers of an image or in bubblewrap, or None. Waits."""
+    try:
+        # Others would try in the same folder, and take this one's failure for that of the machine.
+        with locked(home.run / "views"):
+            if image is None:
+                return views.unavailable(home.views)
+            return containers.no_views(trial(home, settings, image.id), home.views)
+    except OSError as error:
+        return f"{home.views} cannot be used: {error.strerror}."
 
 
 def in_container(specification: Specification, home: Home, settings: SandboxSettings, image: str) -> Specification:

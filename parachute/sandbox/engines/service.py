@@ -142,7 +142,9 @@ class Sandboxes:
         ):
             return False
         reason = await self.no_views()
-        if reason is not None and self._engines.had_views:
+        if reason is None:
+            self._engines.note_views()
+        elif self._engines.had_views:
             raise Unavailable(
                 f"Agents worked on copies of projects on this computer, and cannot any more. {reason}",
                 "`parachute doctor views` says more; `parachute config set changes.apply live` has them write to projects directly.",

@@ -9,7 +9,7 @@ import pytest
 from parachute.base.errors import Unavailable
 from parachute.config.settings.groups.sandbox import SandboxSettings
 from parachute.config.settings.home import Home
-from parachute.sandbox.engines.engines import Choice, Engines
+from parachute.sandbox.engines.engines import Choice, Engines, try_views
 from parachute.sandbox.image.models import Image
 from tests.sandbox.engines.conftest import needs_bubblewrap
 
@@ -145,13 +145,20 @@ async def test_conversations_that_begin_at_once_all_have_views(home: Home) -> No
 
 @needs_bubblewrap
 @pytest.mark.usefixtures("views_work")
+async def test_several_programs_that_try_views_at_once_agree(home: Home) -> None:
+    settings = SandboxSettings()
+    tries = [asyncio.to_thread(try_views, home, settings, None) for _ in range(6)]
+    assert set(await asyncio.gather(*tries)) == {None}
+
+
+@needs_bubblewrap
+@pytest.mark.usefixtures("views_work")
 async def test_views_that_worked_are_tried_anew_until_they_work_again(home: Home) -> None:
     settings = SandboxSettings.model_validate({"engine": "bubblewrap"})
-    assert not Engines(home, settings).had_views
-    assert await Engines(home, settings).no_views() is None
     engines, broken = Engines(home, settings), home.views / ".tried"
     broken.touch()
     assert await engines.no_views() is not None
-    assert engines.had_views
     broken.unlink()
+    assert await engines.no_views() is not None, "it is found out once"
+    engines.note_views()
     assert await engines.no_views() is None

@@ -10,7 +10,7 @@ from parachute.ops.doctor.computer import Computer
 from parachute.ops.doctor.models import Group, NotApplicable, Result, check, ok, problem, settings_of, warning
 from parachute.ops.doctor.podman import wants_containers
 from parachute.sandbox.engines import containers, views
-from parachute.sandbox.engines.engines import trial
+from parachute.sandbox.engines.engines import try_views
 
 _APPARMOR = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns"
 _HINT = "Linux 5.11 or newer is needed, with `~/.parachute` on a disk of its own kind (ext4, btrfs, xfs) and not on an overlay."
@@ -30,10 +30,7 @@ def examine(computer: Computer) -> Result:
     if not home.root.is_dir():
         raise NotApplicable("The computer was not started yet.")
     image = containers.image_of(home) if wants_containers(computer) else None
-    if image is None:
-        reason = views.unavailable(home.views)
-    else:
-        reason = containers.no_views(trial(home, settings.sandbox, image.id), home.views)
+    reason = try_views(home, settings.sandbox, image)
     if reason is None:
         if foreign := _foreign(settings.vault / "Projects"):
             return warning(
