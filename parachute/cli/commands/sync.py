@@ -12,12 +12,12 @@ import msgspec
 import typer
 from msgspec import Struct, to_builtins
 
-from parachute.base.errors import Conflict, InvalidInput, ParachuteError, Unavailable
+from parachute.base.errors import Conflict, InvalidInput, ParachuteError
 from parachute.base.files import atomic_write, private_folder, read_regular
 from parachute.base.single_instance import Taken, single_instance
-from parachute.cli.api import Refused
 from parachute.cli.asking import NOT_ANSWERED, agrees, can_ask, secret
 from parachute.cli.commands import JSON, YES, group
+from parachute.cli.following_sync import changes_of, follow
 from parachute.cli.output import clean, counted, print_json, print_note
 from parachute.cli.remote_vault import RemoteVault
 from parachute.config.settings.home import Home
@@ -27,9 +27,6 @@ from parachute.security.permissions.vault_files import is_hidden
 
 _LIMIT = 64 * 1024
 _SHOWN = 20
-_POLL_SECONDS = 15
-_LOOK_SECONDS = 600
-_LONGEST_WAIT = 120
 _WORDS = {
     "uploaded": "to the computer",
     "downloaded": "from the computer",
@@ -85,7 +82,13 @@ def sync(
                 elif once:
                     _once(device, yes=yes, as_json=as_json)
                 else:
-                    _follow(device, folder, yes=yes, as_json=as_json)
+                    questions = _questions(yes=yes, as_json=as_json)
+                    follow(
+                        changes_of(folder),
+                        device.has_news,
+                        lambda: device.run(**questions),
+                        lambda report, is_new: _print(report, as_json=as_json, always=is_new),
+                    )
             finally:
                 device.close()
     except sqlite3.Error as error:
@@ -176,54 +179,6 @@ def _once(device: Device, *, yes: bool, as_json: bool) -> None:
     _print(report, as_json=as_json, always=True)
     if report.withheld:
         raise typer.Exit(NOT_ANSWERED)
-
-
-def _follow(device: Device, folder: Path, *, yes: bool, as_json: bool) -> None:
-    """Go on until somebody ends it: after each change here, and every few seconds for those there.
-
-    All of a folder is looked at where there is a reason, and else every few minutes, for a change that the system did not tell.
-    """
-    from watchfiles import watch
-
-    changes = watch(
-        folder,
-        watch_filter=lambda _, path: not any(part.startswith(".") for part in Path(path).relative_to(folder).parts),
-        rust_timeout=_POLL_SECONDS * 1000,
-        yield_on_timeout=True,
-    )
-    is_away, wait, said_left = False, 0.0, dict[str, str]()
-    is_first = must_look = True
-    looked = 0.0
-    while True:
-        try:
-            if not (must_look or device.has_news() or time.monotonic() > looked + _LOOK_SECONDS):
-                must_look = bool(next(changes, None))
-                continue
-            looked = time.monotonic()
-            report = device.run(**_questions(yes=yes, as_json=as_json))
-            if is_away:
-                print_note("The computer answers again.")
-            is_away, wait = False, 0.0
-            _print(report, as_json=as_json, always=is_first or report.left != said_left)
-            said_left, is_first = report.left, False
-        except ParachuteError as error:
-            if not _passes(error):
-                raise
-            if not is_away:
-                print_note(f"{error.message} It is tried again; what you change here is kept until then.")
-            is_away, wait = True, min(max(2 * wait, _POLL_SECONDS), _LONGEST_WAIT)
-        until = time.monotonic() + wait
-        must_look = is_away or report.withheld > 0 or bool(report.left)
-        # Ends by Ctrl-C.
-        while (heard := next(changes, None)) is not None:
-            must_look |= bool(heard)
-            if time.monotonic() >= until:
-                break
-
-
-def _passes(error: ParachuteError) -> bool:
-    """Return whether it may work again by itself."""
-    return isinstance(error, Unavailable) or (isinstance(error, Refused) and error.status >= 500)
 
 
 def _questions(*, yes: bool, as_json: bool) -> dict[str, Question]:

@@ -34,7 +34,10 @@ def _no(count: int, of: int) -> bool:
 
 
 class Report(Struct):
-    """The outcome: paths by what was done with them, and for those with which nothing could be done the reason."""
+    """The outcome: paths by what was done with them, and for those with which nothing could be done the reason.
+
+    `is_unfinished`: something failed, or was withheld, that may work at the next try.
+    """
 
     uploaded: list[str] = field(default_factory=list)
     downloaded: list[str] = field(default_factory=list)
@@ -44,6 +47,7 @@ class Report(Struct):
     conflicts: list[str] = field(default_factory=list)
     left: dict[str, str] = field(default_factory=dict)
     withheld: int = 0
+    is_unfinished: bool = False
 
     @property
     def has_done(self) -> bool:
@@ -82,7 +86,8 @@ class Device:
         report = Report()
         for _ in range(_ROUNDS):
             if not self.round(report, may_delete, may_join):
-                break
+                return report
+        report.is_unfinished = True
         return report
 
     def has_news(self) -> bool:
@@ -121,9 +126,9 @@ class Device:
             )
         self._clean(steps)
         deletions = [step for step in steps if step.word.startswith("delete")]
-        report.withheld = 0
+        report.withheld, report.is_unfinished = 0, False
         if len(deletions) > _FEW and 2 * len(deletions) > self._total and not may_delete(len(deletions), self._total):
-            report.withheld = len(deletions)
+            report.withheld, report.is_unfinished = len(deletions), True
             steps = [step for step in steps if not step.word.startswith("delete")]
         is_left = False
         with Folder.open(self._folder) as root:
@@ -137,7 +142,7 @@ class Device:
                 except Unavailable:
                     raise
                 except (ParachuteError, OSError) as error:
-                    report.left[step.path] = str(error)
+                    report.left[step.path], report.is_unfinished = str(error), True
         return is_left
 
     def _clean(self, steps: list[Step]) -> None:
