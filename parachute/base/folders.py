@@ -16,7 +16,7 @@ from typing import BinaryIO, Self
 from parachute.base.errors import InvalidInput
 from parachute.base.opening import FOLDER, Relative, open_below, open_regular, parts_of
 from parachute.base.removing import remove_tree
-from parachute.base.replacing import Replacement, moved
+from parachute.base.replacing import Replacement, moved, unfinished_name
 
 __all__ = ["Entries", "Folder", "Relative", "TooMany"]
 
@@ -194,6 +194,23 @@ class Folder:
         with suppress(FileNotFoundError), self._parent(path) as (folder, name):
             os.unlink(name, dir_fd=folder)
 
+    def remove_known(self, path: Relative, known: os.stat_result) -> bool:
+        """Remove a file, or a link itself, if it still has this status; False, and it stays, for another one. Error: OSError.
+
+        It is moved aside first: until that very moment an editor may put another one in its place.
+        """
+        with self._parent(path) as (folder, name):
+            aside = unfinished_name(name)
+            try:
+                os.rename(name, aside, src_dir_fd=folder, dst_dir_fd=folder)
+            except FileNotFoundError:
+                return False
+            if _identity(os.stat(aside, dir_fd=folder, follow_symlinks=False)) == _identity(known):
+                os.unlink(aside, dir_fd=folder)
+                return True
+            moved(folder, aside, folder, name)
+            return False
+
     def remove_tree(self, path: Relative) -> None:
         """Remove a file or a folder with all that is in it, also where it is locked, and however deep; nothing there is no error.
 
@@ -249,3 +266,8 @@ class Folder:
                 except FileNotFoundError as error:
                     raise refused or error from None
         return folder
+
+
+def _identity(status: os.stat_result) -> tuple[int, ...]:
+    """What stays of a file that is renamed, and is another one after each change of its content."""
+    return status.st_dev, status.st_ino, status.st_mode, status.st_size, status.st_mtime_ns

@@ -122,11 +122,11 @@ def _write(project: Folder, change: Change, batch: Container[str], *, synced: bo
                 raise Meanwhile from error
         _set_mode(project, path, after.mode)
     else:
-        _check(project, change, batch)
+        known = _check(project, change, batch)
         if before.kind == "folder":
             project.remove_folder(path)
-        else:
-            project.remove(path)
+        elif known is not None and not project.remove_known(path, known):
+            raise Meanwhile
 
 
 def _is_taken(new: Replacement, change: Change) -> bool:
@@ -169,7 +169,8 @@ def _make_way(project: Folder, change: Change, batch: Container[str]) -> None:
             raise Meanwhile from error
 
 
-def _check(project: Folder, change: Change, batch: Container[str]) -> None:
+def _check(project: Folder, change: Change, batch: Container[str]) -> os.stat_result | None:
+    """See that what is there is what was planned for; its status."""
     status, planned = status_of(project, change.path), change.before
     # A new file may belong to a database that is there, or to a commit.
     may_matter = status is not None or database_of(change.path) != change.path or _is_of_commit(change)
@@ -185,6 +186,7 @@ def _check(project: Folder, change: Change, batch: Container[str]) -> None:
         raise Meanwhile
     if is_used:
         raise InUse
+    return status
 
 
 def _set_mode(project: Folder, path: str, mode: int) -> None:

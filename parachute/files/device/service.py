@@ -1,5 +1,6 @@
 """A folder of a device, made the same as the vault, round after round; whatever is cut off is found out anew by the next one."""
 
+import os
 from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path, PurePosixPath
@@ -171,8 +172,9 @@ class Device:
             self._download(root, step, step.remote or "")
             report.downloaded.append(path)
         elif step.word == "delete_here":
-            self._check(root, step)
-            root.remove(path)
+            known = self._check(root, step)
+            if known is None or not root.remove_known(path, known):
+                raise _Meanwhile
             self._remove_empty(root, path)
             self._state.agreed(path, None, None)
             report.deleted_here.append(path)
@@ -280,13 +282,14 @@ class Device:
         except FileNotFoundError:
             raise _Meanwhile from None
 
-    def _check(self, root: Folder, step: Step) -> None:
-        """See that the file here is the one that was planned for."""
+    def _check(self, root: Folder, step: Step) -> os.stat_result | None:
+        """See that the file here is the one that was planned for; its status."""
         before, there, after = root.status(step.path), look(root, step.path), root.status(step.path)
         # An editor may have put another one in its place while it was read.
         is_settled = (before and mark_of(before)) == (after and mark_of(after))
         if not is_settled or (there.hash if there else None) != (step.local.hash if step.local else None):
             raise _Meanwhile
+        return after
 
     def _remove_empty(self, root: Folder, path: str) -> None:
         for above in PurePosixPath(path).parents:

@@ -222,10 +222,10 @@ class Laptop:
         self.state.mkdir()
         self.remote = InProcess(home, name)
 
-    def sync(self) -> Report:
-        """Synchronise once; each time is a new process."""
+    def sync(self, *, may_join: bool = False) -> Report:
+        """Synchronise once; each time is a new process. `may_join`: its owner says that another vault is the right one."""
         with closing(Device(self.folder, self.state, self.remote)) as device:
-            return device.run(may_delete=lambda count, of: True, may_join=lambda count, of: True)
+            return device.run(may_delete=lambda count, of: True, may_join=lambda count, of: may_join)
 
     def has_news(self) -> bool:
         """Return whether the computer has something new."""

@@ -152,7 +152,7 @@ class Vaults(RuleBasedStateMachine):
 
     def _sync(self, device: int) -> None:
         with contextlib.suppress(Killed, ParachuteError):
-            self.laptops[device].sync()
+            self.laptops[device].sync(may_join=True)
 
     def _edited(self, file: Path, edit: str, place: int) -> None:
         text = file.read_text() if file.exists() else ""
@@ -202,7 +202,7 @@ class Vaults(RuleBasedStateMachine):
     def _settle(self) -> None:
         for _ in range(10):
             before = visible(self.home.vault)
-            done = [laptop.sync() for laptop in self.laptops]
+            done = [laptop.sync(may_join=True) for laptop in self.laptops]
             assert not any(each.left for each in done), [each.left for each in done]
             if not any(each.has_done for each in done) and visible(self.home.vault) == before:
                 return

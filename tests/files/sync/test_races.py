@@ -14,7 +14,7 @@ from parachute.files.models import Expected
 from parachute.security.keys.models import Caller
 from tests.support.errors import raises
 
-from .home import Home, Laptop
+from .home import Home, Laptop, visible
 
 
 class _Moment:
@@ -98,3 +98,23 @@ def test_an_editor_on_a_laptop_writes_while_its_file_is_looked_at_last(
     laptop.sync()
     assert "of the editor" in here.read_text()
     assert (home.vault / path).read_text() == here.read_text()
+
+
+@pytest.mark.parametrize("is_here", [False, True])
+def test_an_editor_writes_in_the_moment_in_which_a_file_is_removed(home: Home, *, is_here: bool) -> None:
+    (home.vault / "a.md").write_text("before\n")
+    laptop = Laptop(home, "one")
+    laptop.sync()
+    file = (laptop.folder if is_here else home.vault) / "a.md"
+    (home.vault if is_here else laptop.folder).joinpath("a.md").unlink()
+
+    def is_removal(event: str, arguments: tuple[Any, ...]) -> bool:
+        return event == "os.rename" and arguments[0] == "a.md"
+
+    MOMENT.at(is_removal, lambda: saves(file, "of the editor\n"))
+    laptop.sync()
+    assert MOMENT.is_over
+    laptop.sync()
+    for root in (laptop.folder, home.vault):
+        assert visible(root) == {"a.md": b"of the editor\n"}
+        assert not [each for each in root.iterdir() if each.name.startswith(".a.md")]
