@@ -5,7 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.connectors.bots.conftest import _shared, bot  # noqa: F401 - fixtures of the tests that come from there
+from tests.connectors.bots.test_matrix import rooms  # noqa: F401
+from tests.connectors.conftest import supervisor  # noqa: F401
+from tests.connectors.process.matrix.conftest import ann  # noqa: F401
 from tests.real import installed
+from tests.real.synapse import Synapse
 from tests.support.browser import Browser
 from tests.support.making import Make
 from tests.support.mcp_client import OwnersBrowser
@@ -42,3 +47,10 @@ def owner(offering: Server) -> Iterator[OwnersBrowser]:
     with Browser(offering) as browser:
         browser.sign_in()
         yield OwnersBrowser(browser)
+
+
+@pytest.fixture(scope="package")
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Synapse]:
+    """A home server of Matrix."""
+    with Synapse(tmp_path_factory.mktemp("synapse")) as running:
+        yield running

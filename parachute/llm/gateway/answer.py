@@ -16,6 +16,7 @@ _CODES = {
     402: "billing_error",
     403: "invalid_credentials",
     429: "rate_limited",
+    503: "service_unavailable",
     529: "service_unavailable",
 }
 
@@ -57,7 +58,8 @@ async def problem_of(response: Any, credential: Credential | None, clock: Clock)
     has_expired = credential is not None and ("expired" in message.lower() or credential.is_expired(clock))
     if response.status_code == 401 and has_expired:
         code = "expired_token"
-    elif kind == "overloaded_error":
+    elif kind == "overloaded_error" or (response.status_code >= 500 and "overloaded_error" in message):
+        # LiteLLM makes a 500 of it, and quotes the service.
         code = "service_unavailable"
     elif response.status_code in (400, 413) and window.is_exceeded(kind, message):
         code = "context_exceeded"

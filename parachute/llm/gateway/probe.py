@@ -55,7 +55,9 @@ async def probe(client: Any, provider: Provider, credential: Credential | None, 
         asked = {**body, "max_tokens": 1, "stream": True}
         facts["tools"], facts["streams"] = await asking.accepts({**asked, "tools": [_TOOL]})
         if facts["tools"] is False:
-            _, facts["streams"] = await asking.accepts(asked)
+            accepted, facts["streams"] = await asking.accepts(asked)
+            # What is refused without tools as well, such as an unknown model, says nothing of them.
+            facts["tools"] = False if accepted else None
     return ServerFacts(clock.now().isoformat(timespec="seconds"), **facts)
 
 

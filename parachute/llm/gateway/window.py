@@ -14,7 +14,7 @@ _SAID = re.compile(
     re.IGNORECASE,
 )
 _SIZE = re.compile(r"context (?:size|length|window)\D{0,20}(\d[\d,]*)", re.IGNORECASE)
-_FIELDS = ("n_ctx", "max_model_len", "context_length", "max_context_length")
+_FIELDS = ("n_ctx", "max_model_len", "context_length", "max_context_length", "max_input_tokens")
 
 
 def is_exceeded(kind: str, message: str) -> bool:
@@ -41,7 +41,7 @@ def problem_of(size: int) -> tuple[str, str] | None:
 
 
 def said_in(found: Any) -> int | None:
-    """Return the window in an entry of llama.cpp (`/props`) or vLLM (`/v1/models`), None if it does not say."""
+    """Return the window in an entry of llama.cpp (`/props`), vLLM or LiteLLM (`/v1/models`), None if it does not say."""
     return _size_of(found) or _size_of(found.get("meta")) if isinstance(found, dict) else None
 
 

@@ -8,11 +8,12 @@ from typing import Any
 import httpx2
 import pytest
 
+from parachute.llm.gateway import window
 from parachute.llm.gateway.choice import ProviderChoice, write_choice
 from parachute.llm.gateway.home_transport import HomeTransport
 from parachute.llm.gateway.known_servers import KnownServers
 from parachute.llm.gateway.named_choice import forget_named, write_named
-from parachute.llm.gateway.probe import ServerFacts
+from parachute.llm.gateway.probe import ServerFacts, probe
 from parachute.llm.gateway.providers import is_at_home
 from tests.support.errors import raises
 from tests.support.messages_api import MessagesAPI, error, text
@@ -298,6 +299,22 @@ async def test_a_server_is_asked_once_what_it_has(make: Any, home_api: MessagesA
     assert installation.home.servers.stat().st_mode & 0o777 == 0o600
     assert KnownServers(installation.home).window(upstream.chosen("home/qwen3")) == 16_384
     assert await upstream.ask_abilities(upstream.chosen(None)) is None
+
+
+async def test_a_server_that_lacks_the_model_says_nothing_of_tools(make: Any) -> None:
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        refusal = {"type": "invalid_request_error", "message": "Invalid model name passed in model=qwen3."}
+        return httpx2.Response(400, json={"type": "error", "error": refusal})
+
+    provider = (await make()).gateway.upstream.chosen("home/")
+    async with httpx2.AsyncClient(transport=httpx2.MockTransport(answer)) as client:
+        facts = await probe(client, provider, None)
+    assert (facts.tools, facts.streams, facts.counts) == (None, None, False)
+
+
+def test_the_window_is_read_as_each_server_says_it() -> None:
+    assert window.said_in({"id": "qwen3", "max_input_tokens": 200_000, "max_output_tokens": 64_000}) == 200_000
+    assert window.said_in({"id": "qwen3", "max_model_len": 4_096}) == 4_096
 
 
 async def test_each_request_of_a_turn_names_a_model_of_whoever_answers(

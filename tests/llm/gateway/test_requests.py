@@ -221,6 +221,8 @@ ERRORS = [
     (529, "overloaded_error", "Overloaded", "service_unavailable"),
     (500, "overloaded_error", "Overloaded", "service_unavailable"),
     (500, "api_error", "Internal server error", "service_error"),
+    (500, "api_error", 'litellm.InternalServerError: {"type": "overloaded_error"}', "service_unavailable"),
+    (503, "api_error", "litellm.ServiceUnavailableError", "service_unavailable"),
     (401, "authentication_error", "invalid x-api-key", "invalid_credentials"),
     (401, "authentication_error", "OAuth token has expired", "expired_token"),
     (400, "invalid_request_error", "prompt is too long: 210000 tokens", "context_exceeded"),

@@ -3,7 +3,8 @@
 `with MatrixAPI() as matrix:`; it runs in a thread with an event loop of its own, so that what is tested may be another process.
 """
 
+from .people import BOT, People, Written
 from .server import MatrixAPI
-from .world import BOT, TOKEN, Written
+from .world import TOKEN
 
-__all__ = ["BOT", "TOKEN", "MatrixAPI", "Written"]
+__all__ = ["BOT", "TOKEN", "MatrixAPI", "People", "Written"]

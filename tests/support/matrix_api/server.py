@@ -11,14 +11,15 @@ from starlette.routing import Route
 
 from tests.support.messenger_api import MessengerAPI, Refusal
 
+from .people import BOT, People
 from .sync import has_news, messages, place_of, sync
-from .world import BOT, DIRECT, TOKEN, World, Written, Wrong
+from .world import DIRECT, TOKEN, World, Wrong
 
 _ROOM = "/_matrix/client/v3/rooms/{room}"
 _UPLOAD_BYTES = 30 * 1024 * 1024
 
 
-class MatrixAPI(MessengerAPI):
+class MatrixAPI(People, MessengerAPI):
     """The home server."""
 
     refusal = Wrong
@@ -40,41 +41,23 @@ class MatrixAPI(MessengerAPI):
         return user
 
     def direct(self, user: str, *, is_encrypted: bool = False) -> str:
-        """Somebody begins a private chat with the bot."""
         room = self._room(user, encrypted=is_encrypted)
         self.world.member(room, BOT, "invite", user, is_direct=True)
         return room
 
     def group(self, user: str, title: str = "Family", *others: str, is_encrypted: bool = False) -> str:
-        """Somebody makes a room with others, and invites the bot."""
         room = self._room(user, title, encrypted=is_encrypted)
         for other in others:
             self.world.member(room, other, "join", other)
         self.world.member(room, BOT, "invite", user)
         return room
 
-    def write(self, room: str, user: str, body: str, **content: Any) -> str:
-        """Somebody writes a message; its event."""
-        return self.world.put(room, user, "m.room.message", {"msgtype": "m.text", "body": body, **content})
-
-    def answer(self, room: str, user: str, message: str, body: str, **content: Any) -> str:
-        """Somebody answers a message."""
-        return self.write(room, user, body, **{"m.relates_to": {"m.in_reply_to": {"event_id": message}}, **content})
-
-    def edit(self, room: str, user: str, message: str, body: str) -> str:
-        """Somebody changes a message."""
-        relation = {"rel_type": "m.replace", "event_id": message}
-        new = {"msgtype": "m.text", "body": body}
-        return self.write(room, user, f"* {body}", **{"m.new_content": new, "m.relates_to": relation})
+    def put(self, room: str, user: str, kind: str, content: dict[str, Any], state_key: str | None = None) -> str:
+        return self.world.put(room, user, kind, content, **({} if state_key is None else {"state_key": state_key}))
 
     def redact(self, room: str, user: str, message: str) -> str:
         """Somebody takes a message back."""
         return self.world.redact(room, message, user)
-
-    def react(self, room: str, user: str, message: str, key: str) -> str:
-        """Somebody reacts to a message."""
-        relation = {"rel_type": "m.annotation", "event_id": message, "key": key}
-        return self.world.put(room, user, "m.reaction", {"m.relates_to": relation})
 
     def come(self, room: str, user: str) -> None:
         """Somebody comes into a room."""
@@ -84,29 +67,19 @@ class MatrixAPI(MessengerAPI):
         """Somebody puts the bot out of a room."""
         self.world.member(room, BOT, "leave", by)
 
-    def encrypt(self, room: str, user: str) -> None:
-        """Somebody has a room encrypted from now on."""
-        self.world.put(room, user, "m.room.encryption", {"algorithm": "m.megolm.v1.aes-sha2"}, state_key="")
-
     def add_file(self, content: bytes, media_type: str = "application/octet-stream") -> str:
         """A file that somebody has uploaded; its address."""
         name = f"file{self.world.number()}"
         self.world.files[name] = (media_type, content)
         return f"mxc://elsewhere.test/{name}"
 
-    def is_in(self, room: str) -> bool:
-        """Return whether the bot is in a room."""
-        return self.world.rooms[room].membership(BOT) == "join"
-
     # What is seen.
 
-    def written(self, room: str) -> list[Written]:
-        """Return the bot's messages that a room shows."""
-        return self.world.written(room)
+    def membership(self, room: str) -> str:
+        return self.world.rooms[room].membership(BOT)
 
-    def texts(self, room: str) -> list[str]:
-        """Their texts."""
-        return [each.text for each in self.written(room)]
+    def events(self, room: str) -> list[dict[str, Any]]:
+        return [each.content for each in list(self.world.rooms[room].events)]
 
     # How it answers.
 

@@ -3,7 +3,8 @@
 import json
 from typing import Any
 
-from .world import BOT, DIRECT, Event, Room, World, Wrong
+from .people import BOT
+from .world import DIRECT, Event, Room, World, Wrong
 
 _STRIPPED = ("m.room.create", "m.room.name", "m.room.encryption", "m.room.join_rules")
 

@@ -10,7 +10,8 @@ from typing import Any
 
 from tests.support.messenger_api import Refusal
 
-BOT = "@parachute:home.test"
+from .people import BOT
+
 TOKEN = "syt_ZmFrZQ_TokenOfATestThatNobodyElseKnows_00"
 DIRECT = "m.direct"
 _EVENT_BYTES = 65_536
@@ -60,30 +61,6 @@ class Room:
             if event.id == identifier:
                 return event
         raise Wrong(404, "M_NOT_FOUND", "Event not found.")
-
-
-@dataclass
-class Written:
-    """A message of the bot as a room shows it: its text now, and every one that it had."""
-
-    id: str
-    content: dict[str, Any]
-    texts: list[str]
-    reactions: list[str] = field(default_factory=list)
-    is_gone: bool = False
-
-    @property
-    def text(self) -> str:
-        return str(self.content["body"])
-
-    @property
-    def html(self) -> str:
-        return str(self.content.get("formatted_body", ""))
-
-    @property
-    def answers(self) -> str | None:
-        found = self.content.get("m.relates_to", {}).get("m.in_reply_to", {}).get("event_id")
-        return str(found) if found else None
 
 
 class World:
@@ -143,10 +120,22 @@ class World:
             where = self.joined(room)
             if (known := where.transactions.get((kind, transaction))) is not None:
                 return known
+            self._check_relation(where, content.get("m.relates_to", {}))
             event = self.put(room, BOT, kind, content)
             where.event(event).content["unsigned"]["transaction_id"] = transaction
             where.transactions[(kind, transaction)] = event
             return event
+
+    def _check_relation(self, room: Room, relation: dict[str, Any]) -> None:
+        """Refuse what Synapse refuses: the change of a message of another room, and a reaction that is there."""
+        related = relation.get("event_id")
+        if any(each.id == related for other in self.rooms.values() if other is not room for each in other.events):
+            raise Wrong(400, "M_UNKNOWN", "Relations must be in the same room")
+        if relation.get("rel_type") == "m.annotation" and any(
+            each.content["sender"] == BOT and each.content["content"].get("m.relates_to") == relation
+            for each in room.events
+        ):
+            raise Wrong(400, "M_DUPLICATE_ANNOTATION", "Can't send same reaction twice")
 
     def redact(self, room: str, target: str, sender: str) -> str:
         """Somebody takes an event back."""
@@ -174,23 +163,3 @@ class World:
             self.place += 1
             self.direct, self.direct_place = content, self.place
         self._changed()
-
-    def written(self, room: str) -> list[Written]:
-        """Return the bot's messages that a room shows."""
-        found: dict[str, Written] = {}
-        for event in list(self.rooms[room].events):
-            document, content = event.content, event.content["content"]
-            relation = content.get("m.relates_to", {})
-            if document["type"] == "m.reaction" and relation.get("event_id") in found and document["sender"] == BOT:
-                found[relation["event_id"]].reactions.append(relation["key"])
-            if document["type"] == "m.room.redaction" and document["redacts"] in found:
-                found[document["redacts"]].is_gone = True
-            if document["type"] != "m.room.message" or document["sender"] != BOT:
-                continue
-            if relation.get("rel_type") == "m.replace":
-                changed = found[relation["event_id"]]
-                changed.content = content["m.new_content"]
-                changed.texts.append(changed.text)
-            elif content:
-                found[event.id] = Written(event.id, content, [content["body"]])
-        return [each for each in found.values() if not each.is_gone]

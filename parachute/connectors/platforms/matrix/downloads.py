@@ -25,6 +25,7 @@ _SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,10}")
 _VOICE = ("org.matrix.msc3245.voice", "m.voice")
 _TOO_LARGE = f"It has more than {BYTES // 1024 // 1024} MB."
 _GONE = "The home server no longer has the file."
+_WITHHELD = "The home server does not give the file to the bot."
 
 
 class Downloads:
@@ -68,6 +69,9 @@ class Downloads:
                 async with asyncio.timeout(_SECONDS):
                     return await self._download(found[1], found[2], target)
             except Problem as refused:
+                if refused.status == httpx2.codes.FORBIDDEN:
+                    # Such as a file of a server that its operator blocks; it has nothing to do with the room.
+                    return _WITHHELD
                 return _GONE if is_missing(refused) else str(refused)
             except RateLimited as limited:
                 problem = str(limited)

@@ -2,7 +2,7 @@
 
 from parachute.connectors.platforms.models import Chat, Update
 from tests.connectors.connected import Server
-from tests.support.matrix_api import MatrixAPI
+from tests.support.matrix_api import People
 
 
 def private(room: str) -> Chat:
@@ -19,7 +19,7 @@ async def stored(matrix: Server, update: str) -> Update:
     return matrix.store.updates[update]
 
 
-async def came(matrix: Server, api: MatrixAPI, room: str) -> Update:
+async def came(matrix: Server, api: People, room: str) -> Update:
     """The bot follows an invitation; what the server hears of it."""
 
     def found() -> Update | None:
@@ -31,14 +31,14 @@ async def came(matrix: Server, api: MatrixAPI, room: str) -> Update:
     return update
 
 
-async def talking(matrix: Server, api: MatrixAPI, user: str) -> str:
+async def talking(matrix: Server, api: People, user: str) -> str:
     """A private room with somebody."""
     room = api.direct(user)
     await came(matrix, api, room)
     return room
 
 
-async def together(matrix: Server, api: MatrixAPI, user: str, *others: str) -> str:
+async def together(matrix: Server, api: People, user: str, *others: str) -> str:
     """A room with somebody and others."""
     room = api.group(user, "Family", *others)
     await came(matrix, api, room)

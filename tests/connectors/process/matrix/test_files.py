@@ -67,6 +67,15 @@ async def test_what_is_not_taken_says_why(
     assert not file.path
 
 
+async def test_a_file_that_the_home_server_withholds_says_nothing_of_the_room(
+    matrix: Server, api: MatrixAPI, ann: str
+) -> None:
+    room = await talking(matrix, api, ann)
+    api.fail("download", 403, "M_FORBIDDEN")
+    update = await stored(matrix, api.write(room, ann, "a.bin", msgtype="m.file", url=api.add_file(b"x")))
+    assert "does not give" in update.files[0].problem
+
+
 async def test_twenty_megabytes_and_no_more(matrix: Server, api: MatrixAPI, ann: str) -> None:
     room = await talking(matrix, api, ann)
     for more, is_taken in ((0, True), (1, False)):
