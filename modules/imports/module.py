@@ -42,7 +42,8 @@ class ImportsModule(Module):
     async def begin(self, request: Request) -> dict[str, Any]:
         """Upload an export as the body, a ZIP archive, JSON or a database of any size, and begin to import it.
 
-        In the query stand `kind` and `name`. `dry_run` only counts. `contexts` also brings files that agents obey, from an archive
+        In the query stand `kind` and `name`. `dry_run` only counts; its export is kept for an hour, or until the next import, and
+        `look` with its id imports it without a body. `contexts` also brings files that agents obey, from an archive
         of `parachute export`. The import runs on when the connection ends.
         """
         query = {name: values[-1] for name, values in request.query.items()}
@@ -54,7 +55,8 @@ class ImportsModule(Module):
             raise InvalidInput(f"{wrong[0]}: true or false is expected.", key="flag_malformed")
         dry_run, archived = query.get("dry_run") == "true", query.get("archived") == "true"
         kind = query.get("kind", "auto")
-        found = await self.imports.receive(request, kind=kind, name=name, dry_run=dry_run, archived=archived)
+        look = query.get("look", "")
+        found = await self.imports.receive(request, kind=kind, name=name, dry_run=dry_run, archived=archived, look=look)
         return found.shown()
 
     @route("GET", "/")
@@ -75,7 +77,7 @@ class ImportsModule(Module):
 
     @route("POST", "/{import_id}/undo")
     async def undo(self, request: Request, import_id: str) -> dict[str, Any]:
-        """Begin to remove what an import brought; conversations that somebody has gone on with, and changed files, stay."""
+        """Begin to remove what an import brought; conversations that somebody has continued or changed, and changed files, stay."""
         return (await self.imports.undo(import_id, request)).shown()
 
     @route("DELETE", "/{import_id}")

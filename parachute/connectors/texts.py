@@ -1,8 +1,10 @@
 """Sentences of the computer itself in chats, in the languages of `messengers.language`."""
 
-from typing import Literal
+from typing import Literal, get_args
 
 Language = Literal["en", "de"]
+
+LANGUAGES: tuple[Language, ...] = get_args(Language)
 
 _TEXTS: dict[str, dict[str, str]] = {
     "code": {
@@ -19,6 +21,7 @@ _TEXTS: dict[str, dict[str, str]] = {
     },
     "somebody_new": {"en": "somebody new", "de": "jemand Neues"},
     "group_new": {"en": "a new group", "de": "eine neue Gruppe"},
+    "group_number": {"en": "group {number}", "de": "Gruppe {number}"},
     "denied": {"en": "The owner did not let you in.", "de": "Der Besitzer hat dich nicht zugelassen."},
     "no_sandbox": {
         "en": "I cannot answer here at the moment: this computer has no safe place for it. Its owner has to look.",

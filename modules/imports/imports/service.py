@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Coroutine
 from dataclasses import asdict, replace
 from typing import Any
 
+from imports.looked import Looked
 from imports.records import KINDS, Import, State
 from imports.running import Running
 from imports.upload import Upload
@@ -30,6 +31,7 @@ class Imports:
         self._busy = core.busy
         self._sessions = core.sessions
         self._folder = core.data / "uploads"
+        self._looked = Looked()
         self._one = asyncio.Lock()
         self._loading = asyncio.Lock()
         self._is_first = True
@@ -45,6 +47,7 @@ class Imports:
 
     async def close(self) -> None:
         """End what runs; what it has brought until now stays."""
+        self._looked.close()
         for task in self._tasks.values():
             task.cancel()
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
@@ -63,9 +66,12 @@ class Imports:
         return found
 
     async def receive(
-        self, request: Request, *, kind: str, name: str, dry_run: bool = False, archived: bool = False
+        self, request: Request, *, kind: str, name: str, dry_run: bool = False, archived: bool = False, look: str = ""
     ) -> Import:
-        """Store an export as it comes, and begin to import it; errors: InvalidInput, Conflict, DiskFull, OSError."""
+        """Store an export as it comes, or take that of a `look`, a dry run, and begin to import it.
+
+        Of earlier dry runs nothing is left then. Errors: InvalidInput, Conflict, NotFound, DiskFull, OSError.
+        """
         if kind not in ("auto", *KINDS):
             raise InvalidInput(f"kind: expected one of auto, {', '.join(KINDS)}.", key="unknown_kind")
         records = await self._known()
@@ -74,16 +80,22 @@ class Imports:
                 "Too many imports are waiting already.", "Import this one when they are done.", key="imports_busy"
             )
         record = Import(secrets.token_hex(4), name, None, _now(), dry_run=dry_run, archived=archived)
-        upload = Upload(self._folder / record.id)
+        upload = self._looked.take(look) if look else Upload(self._folder / record.id)
         announced = request.headers.get("content-length", "0")
         size = int(announced) if announced.isdecimal() else 0
-        await asyncio.to_thread(self._folder.mkdir, parents=True, exist_ok=True)
-        await asyncio.to_thread(upload.check_room, size)
-        record.name = await self._sessions.begin(request, asdict(record), size)
-        records[record.id] = record
         try:
-            with self._busy():
-                await upload.receive(request.stream())
+            await asyncio.to_thread(self._folder.mkdir, parents=True, exist_ok=True)
+            if look:
+                # Half of what it takes is here.
+                size = await asyncio.to_thread(lambda: upload.size) // 2
+            else:
+                await asyncio.to_thread(upload.check_room, size)
+            record.name = await self._sessions.begin(request, asdict(record), size)
+            records[record.id] = record
+            await self._forget_looks(request)
+            if not look:
+                with self._busy():
+                    await upload.receive(request.stream())
         except BaseException:
             records.pop(record.id, None)
             await asyncio.shield(self._drop(record.id, upload))
@@ -123,9 +135,18 @@ class Imports:
             return record
         if not record.is_finished:
             raise Conflict("The export is still being received.", "End the upload.", key="import_receiving")
+        await self._forget(import_id, request)
+        return record
+
+    async def _forget(self, import_id: str, request: Request) -> None:
         await self._sessions.forget(import_id, request)
         (await self._known()).pop(import_id, None)
-        return record
+        await self._looked.drop(import_id)
+
+    async def _forget_looks(self, request: Request) -> None:
+        for each in [each for each in (await self._known()).values() if each.dry_run and each.is_finished]:
+            with contextlib.suppress(ParachuteError):  # the next one does
+                await self._forget(each.id, request)
 
     async def undo(self, import_id: str, request: Request) -> Import:
         """Begin to remove what an import brought, as far as nobody has gone on with it; errors: NotFound, Conflict."""
@@ -195,7 +216,10 @@ class Imports:
                     self._records = None
 
     async def _settle(self, running: Running, record: Import) -> None:
-        await asyncio.to_thread(running.upload.remove)
+        if record.dry_run and record.state == "done":
+            await self._looked.keep(record.id, running.upload)
+        else:
+            await asyncio.to_thread(running.upload.remove)
         try:
             await self._sessions.end(record.id, asdict(record))
         except ParachuteError as error:

@@ -58,6 +58,31 @@ async def test_documents_of_projects_are_files() -> None:
         assert (await imports.post(f"/{dry['id']}/undo")).json()["key"] == "import_not_undone"
 
 
+async def test_what_was_looked_at_is_imported_without_another_upload_once() -> None:
+    async with run(ImportsModule) as imports:
+        uploads = imports.core.data / "uploads"
+        look = await over(imports, await imports.post("/", exports.chatgpt_zip(boat()), dry_run=True))
+        assert [each.name for each in uploads.iterdir()] == [look["id"]]
+        found = await over(imports, await imports.post("/", look=look["id"], name="mine.zip", kind="chatgpt"))
+        assert (found["state"], found["name"], found["imported"]) == ("done", "mine.zip", 2)
+        assert (await imports.get(f"/{look['id']}")).status == 404
+        assert not list(uploads.iterdir())
+        assert list(imports.sessions.records) == [found["id"]]
+        assert (await imports.post("/", look=look["id"])).json()["key"] == "export_gone"
+
+
+async def test_of_dry_runs_the_last_is_kept_until_it_is_forgotten() -> None:
+    async with run(ImportsModule) as imports:
+        looks = [
+            await over(imports, await imports.post("/", exports.chatgpt_zip(boat()), dry_run=True)) for _ in range(3)
+        ]
+        assert [each["id"] for each in (await imports.get("/")).json()["imports"]] == [looks[-1]["id"]]
+        assert [each.name for each in (imports.core.data / "uploads").iterdir()] == [looks[-1]["id"]]
+        assert (await imports.delete(f"/{looks[-1]['id']}")).status == 200
+        assert not list((imports.core.data / "uploads").iterdir())
+        assert imports.sessions.records == {}
+
+
 @pytest.mark.parametrize(
     ("data", "query", "key"),
     [

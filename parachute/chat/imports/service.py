@@ -311,7 +311,7 @@ class Imports:
             raise NotAllowed("This needs the owner.", key="not_owner")
         kept, removed = [], 0
         for session in await self._sessions.brought_by(found.id):
-            if self._sessions.is_untouched(session):
+            if await self._sessions.is_as_brought(session):
                 with contextlib.suppress(ParachuteError):  # somebody has deleted it meanwhile
                     await self._sessions.sessions.delete(session.id)
                     removed += 1

@@ -15,6 +15,9 @@ from parachute.core.sessions import Brought, BroughtMessage, digest
 _TEXTS = 4_000_000
 """Characters of one conversation that the search knows; more would hold others up for seconds."""
 
+_CHOSEN = ("title", "pinned", "archived", "workspace_id", "model", "trust_level")
+"""Columns that a person sets."""
+
 
 class ImportedSessions:
     """Adds sessions whose transcripts an import has put in their places, and finds them again."""
@@ -57,6 +60,19 @@ class ImportedSessions:
         known = session.metadata.get(IMPORT)
         brought = known.get("messages") if isinstance(known, dict) else None
         return session.message_count == brought and self.transcripts.find(session.id) is None
+
+    async def is_as_brought(self, session: Session) -> bool:
+        """Return True if a session is as imports left it: nothing was said in it, and nobody has sorted, named or set it."""
+        known = session.metadata.get(IMPORT)
+        # What the first import said of one that has grown holds as well.
+        grown = known.get("grown") if isinstance(known, dict) else None
+        imports = [None, *(grown[:1] if isinstance(grown, list) else ())]
+        origins = await asyncio.to_thread(lambda: [self.transcripts.origin(session.id, each) for each in imports])
+        brought = [session_of(each, session.id) for each in origins if each is not None]
+        # Of one without any, an undo that was interrupted has removed what was brought.
+        return self.is_untouched(session) and all(
+            not brought or getattr(session, name) in [getattr(each, name) for each in brought] for name in _CHOSEN
+        )
 
     async def brought(self, session: str) -> Brought | None:
         """Return what an import brought of a session; None for one that no import brought."""

@@ -1,5 +1,6 @@
 """The conversation of a chat: made, found again, and shut in before anything is said in it."""
 
+import asyncio
 import uuid
 from typing import Any
 
@@ -14,7 +15,9 @@ from parachute.chat.sessions.service import Sessions
 from parachute.connectors.chats.models import LinkedChat, chat_type
 from parachute.connectors.chats.store import ChatStore
 from parachute.connectors.configuration.models import Platform
+from parachute.connectors.configuration.service import BotConfiguration
 from parachute.connectors.platforms.available import label
+from parachute.connectors.texts import Language, say
 from parachute.events.bus.catalogue import SESSION_START
 from parachute.events.hooks.service import Hooks
 
@@ -26,6 +29,7 @@ class ChatSessions(Struct, frozen=True):
     sessions: Sessions
     permissions: Permissions
     hooks: Hooks
+    configuration: BotConfiguration
 
     async def prepared(self, chat: LinkedChat, *, take_back: bool = False) -> Session:
         """The conversation of a chat with its permissions set; `take_back`: also if it was put away. Error: NotAllowed by a hook."""
@@ -92,7 +96,8 @@ class ChatSessions(Struct, frozen=True):
             names = ("bot_settings", "pending_initialization")
             metadata = {name: before.metadata[name] for name in names if name in before.metadata}
         identifier = str(uuid.uuid4())
-        session = linked_session(chat.platform, chat.chat, chat_type(chat.kind), identifier, title_of(chat), metadata)
+        title = title_of(chat, (await asyncio.to_thread(self.configuration.read)).language)
+        session = linked_session(chat.platform, chat.chat, chat_type(chat.kind), identifier, title, metadata)
         data = {
             "session_id": identifier,
             "module": "chat",
@@ -113,9 +118,9 @@ class ChatSessions(Struct, frozen=True):
         await self.chats.set_prepared(chat, session)
 
 
-def title_of(chat: LinkedChat) -> str:
+def title_of(chat: LinkedChat, language: Language) -> str:
     """Title of a chat's conversation: as it is called, or where the platform does not tell that its number."""
-    number = chat.sender if chat.kind == "private" else f"group {chat.chat}"
+    number = chat.sender if chat.kind == "private" else say(language, "group_number", number=chat.chat)
     return f"{label(chat.platform)}: {chat.title or number}"
 
 

@@ -25,7 +25,7 @@ from parachute.connectors.pairing.models import PairingRequest, not_waiting
 from parachute.connectors.pairing.store import PairingStore
 from parachute.connectors.platforms.available import label
 from parachute.connectors.platforms.models import Chat, Outgoing, Update
-from parachute.connectors.texts import Language, say
+from parachute.connectors.texts import LANGUAGES, Language, say
 from parachute.security.audit.service import Audit
 from parachute.security.trust_levels import normalize_trust_level
 from parachute.web.pairing.models import new_code, shown
@@ -134,7 +134,7 @@ class Pairing:
         if not await self.store.approve(request, chat):
             raise not_waiting()
         self._record(request, approval.who, "approve")
-        await self._begin_session(request, chat, approval)
+        await self._begin_session(request, chat, approval, configuration.language)
         await self.let_in(chat)
         is_told = chat.kind == "private" or approval.response_mode is not None
         if is_told:
@@ -170,7 +170,9 @@ class Pairing:
             raise not_waiting()
         return request
 
-    async def _begin_session(self, request: PairingRequest, chat: LinkedChat, approval: Approval) -> None:
+    async def _begin_session(
+        self, request: PairingRequest, chat: LinkedChat, approval: Approval, language: Language
+    ) -> None:
         """Take the labels off the conversation that waited; a group waits for its activation unless it was said how it answers."""
         session = await self.sessions.find(request.session)
         if session is None:
@@ -184,8 +186,12 @@ class Pairing:
             }
             if approval.response_mode is None:
                 session.metadata["pending_initialization"] = True
-        session.title = title_of(chat)
         await self.sessions.save(session)
+        if session.title in {_waiting_title(request, each) for each in LANGUAGES}:
+            # The owner may have named it, now or while it waited.
+            with contextlib.suppress(NotFound, Conflict):
+                title = title_of(chat, language)
+                await self.sessions.revise(session.id, title=title, archived=None, version=session.version)
 
     async def _remove_session(self, request: PairingRequest) -> None:
         session = await self.sessions.find(request.session)
@@ -234,6 +240,10 @@ def _waiting_session(request: PairingRequest, language: Language) -> Session:
         "pairing_request_id": request.id,
         "first_message": _NOT_KEPT,
     }
-    who = say(language, "somebody_new" if request.kind == "private" else "group_new")
-    title = f"{label(request.platform)}: {who}"
+    title = _waiting_title(request, language)
     return linked_session(request.platform, request.chat, chat_type(request.kind), request.session, title, metadata)
+
+
+def _waiting_title(request: PairingRequest, language: Language) -> str:
+    who = say(language, "somebody_new" if request.kind == "private" else "group_new")
+    return f"{label(request.platform)}: {who}"

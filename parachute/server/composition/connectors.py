@@ -175,7 +175,7 @@ def _build_conversations(
         await notices.look()
         messengers.changed()
 
-    own = ChatSessions(chats, sessions.sessions, chat.permissions, events.hooks)
+    own = ChatSessions(chats, sessions.sessions, chat.permissions, events.hooks, messengers.configuration)
     commands = Commands(chats, own, sessions.sessions, chat.permissions, codes, chat.runs.stop, owner_changed)
     return Conversations(
         messengers.updates,

@@ -4,6 +4,7 @@ import io
 import json
 import re
 from base64 import b64decode
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -119,7 +120,7 @@ def test_another_device_shows_what_changed(make_person: MakePerson, computer: Co
 
 def test_a_conversation_is_adopted_from_claude_code(make_person: MakePerson) -> None:
     page = make_person(PHONE).open("conversations")
-    page.get_by_role("link", name="From Claude Code").click()
+    page.get_by_role("link", name="Conversations of Claude Code").click()
     soon = page.get_by_role("list", name="Deleted soon")
     expect(soon.get_by_role("listitem")).to_have_count(1)
     page.get_by_role("button", name="Keep all").click()
@@ -157,7 +158,12 @@ def test_an_export_is_looked_at_imported_and_taken_back(person: Person) -> None:
     page.get_by_label("Search conversations").fill("Kettles")
     expect(page.get_by_role("link", name="Kettles")).to_be_visible()
     page.go_back()
+    # Not for an hour: what it brought is known no more.
+    page.clock.set_fixed_time(datetime.now(UTC) + timedelta(hours=2))
     page.get_by_role("button", name="Undo").click()
+    question = page.get_by_role("dialog", name="Undo the import of “kettles.json”?")
+    expect(question.get_by_text("1 conversation")).to_be_visible()
+    question.get_by_role("button", name="Undo").click()
     expect(page.get_by_text("Undone", exact=True)).to_be_visible()
     page.get_by_role("button", name="Remove from the list").click()
     expect(page.get_by_role("heading", name="Import", exact=True)).to_be_visible()
@@ -212,9 +218,9 @@ def test_an_import_is_cancelled_and_keeps_what_came_until_it_is_taken_back(
     page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_text("Cancelled", exact=True)).to_be_visible()
     expect(page.get_by_role("progressbar")).to_have_count(0)
-    (record, _) = [
+    (record,) = [
         each for each in furnishing.call(computer, "GET", "/api/imports")["imports"] if each["name"] == "many.json"
-    ]  # the second is the look at it
+    ]
     assert 0 < record["imported"] < len(talks)
     found = furnishing.call(computer, "GET", "/api/chat", params={"limit": 1000, "search": "Many"})["sessions"]
     assert found

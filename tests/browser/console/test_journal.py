@@ -95,13 +95,16 @@ def test_the_calendar_marks_days_and_leads_to_them(person: Person) -> None:
     expect(page.get_by_label("New entry")).to_be_visible()
 
 
-def test_searching(person: Person) -> None:
+def test_searching(person: Person, computer: Computer) -> None:
     page = person.open("journal")
     page.get_by_label("Search the journal").fill("rehears")
     found = page.get_by_role("list", name="Search results")
     expect(found.get_by_role("listitem")).to_have_count(1)
     found.get_by_role("link").click()
     expect(page.get_by_role("article", name="The choir")).to_be_visible()
+    furnishing.add_entry(computer, "--- a: b, an issue # 12 of quaggas. Then --- later", 50)
+    page.get_by_label("Search the journal").fill("quaggas")
+    expect(found.get_by_text("--- a: b, an issue # 12 of quaggas. Then --- later")).to_be_visible()
     page.get_by_label("Search the journal").fill("no such words")
     expect(page.get_by_role("heading", name="Nothing found")).to_be_visible()
 

@@ -233,3 +233,20 @@ async def test_one_that_grew_is_found_when_the_computer_ended_before_it_was_in_t
     assert not await imports.finds("winter")
     assert await imports.growing.settle(FEBRUARY) == 1
     assert await imports.finds("winter")
+
+
+async def test_only_what_nobody_has_continued_or_changed_is_as_brought(imports: Imports) -> None:
+    service = imports.storage.service
+    await imports.bring(JANUARY, 2, archived=True)
+    await imports.bring(FEBRUARY, 4, grows=2, title="Varnish in winter")
+    assert await imports.sessions.is_as_brought(await service.get("a"))
+    await service.delete("a")
+    changes = {"title": "Mine", "pinned": True, "archived": True, "workspace_id": "boat", "model": "opus"}
+    for name, value in changes.items():
+        await imports.bring(JANUARY, 2)
+        session = await service.get("a")
+        setattr(session, name, value)
+        await service.save(session)
+        (stored,) = await imports.sessions.brought_by(JANUARY)
+        assert not await imports.sessions.is_as_brought(stored), name
+        await service.delete("a")

@@ -6,7 +6,7 @@ import { go, to } from "~/state/router";
 import { may } from "~/state/session";
 import { moment } from "~/text/messages";
 import { typeName } from "~/text/names";
-import { plain } from "~/text/plain";
+import { plain, plainJoined } from "~/text/plain";
 import { beginOf, dayOf, type Filters } from "./filters";
 import { fitting } from "./found";
 import type { Answer, Found, Group, Searched } from "./groups";
@@ -20,7 +20,7 @@ const MOST_FILTERED = 100;
 const MOST_PEOPLE = 500;
 const LONGEST_TEXT = 160;
 
-const short = (text: string) => plain(text.slice(0, 2 * LONGEST_TEXT)).slice(0, LONGEST_TEXT);
+const short = (text: string, words = plain) => words(text.slice(0, 2 * LONGEST_TEXT)).slice(0, LONGEST_TEXT);
 const joined = (...parts: string[]) => parts.filter(Boolean).join(" · ");
 const leadsTo = (address: string) => () => go(address);
 const most = ({ kind }: Filters) => (kind ? MOST_OF_ONE : MOST);
@@ -111,7 +111,7 @@ async function knowledge(words: string, filters: Filters, signal: AbortSignal): 
       id: `entity-${para_id}`,
       icon: "knowledge",
       title: name,
-      text: joined(typeName(type), path, short(snippet || summary)),
+      text: joined(typeName(type), path, short(snippet || summary, plainJoined)),
       isByMeaning: found_by === "meaning",
       run: leadsTo(to("knowledge", ["entity", para_id])),
     }));
@@ -135,7 +135,7 @@ async function files(words: string, filters: Filters, signal: AbortSignal): Prom
       id: `file-${path}`,
       icon: "files",
       title: page ? t("on_page", { name, n: page }) : chapter ? t("in_chapter", { name, n: chapter }) : line ? t("on_line", { name, n: line }) : name,
-      text: joined(folderOf(path), short(snippet)),
+      text: joined(folderOf(path), short(snippet, plainJoined)),
       isByMeaning: found_by === "meaning",
       run: leadsTo(placeOfFile(folderOf(path), name, { page, chapter, line })),
     }));

@@ -1,16 +1,19 @@
 /** One import: how far it is, what it brought and left out, and taking it back. */
-import { useEffect, useRef, useState } from "preact/hooks";
-import { api, upload } from "~/api/client";
+import { useEffect, useState } from "preact/hooks";
+import { ApiError, api } from "~/api/client";
 import { events } from "~/api/stream";
 import { Button, LinkButton } from "~/components/button";
+import { confirm } from "~/components/dialog";
 import { Switch } from "~/components/field";
 import { Badge, Facts, Failure, Loading, Notice, Page, Progress, Section } from "~/components/layout";
 import { go, to } from "~/state/router";
 import { may } from "~/state/session";
 import { moment, number } from "~/text/messages";
-import { chosen } from "./chosen";
 import { type ImportState, isOver, reason } from "./import_data";
 import { t } from "./texts";
+
+/** Milliseconds. */
+const FRESH = 3_600_000;
 
 /** Follow an import until it is over; `again` does so once more, such as after an undo has begun. */
 function useImport(id: string) {
@@ -54,6 +57,7 @@ function Shown({ of, again }: { of: ImportState; again: () => void }) {
   const params = { import_id: of.id };
   const cancel = () => api.module("DELETE", "/api/imports/{import_id}", { params });
   const undo = async () => {
+    if (!isFresh(of) && !(await confirm(t("undo_question", { name: of.name }), t("undo_goes", { what: brought(of) }), t("undo_import")))) return;
     await api.module("POST", "/api/imports/{import_id}/undo", { params });
     again();
   };
@@ -62,7 +66,7 @@ function Shown({ of, again }: { of: ImportState; again: () => void }) {
     go(to("conversations", ["import"]));
   };
   const isOwner = may("imports", "admin");
-  const hasBrought = of.imported + of.grown + of.filesImported + of.entriesImported > 0;
+  const hasBrought = brought(of) !== "";
   const isLook = of.dryRun && of.state === "done" && isOwner;
   const mayUndo = isOver(of) && isOwner && !of.dryRun && hasBrought && of.state !== "undone";
   return (
@@ -98,6 +102,23 @@ function Shown({ of, again }: { of: ImportState; again: () => void }) {
       </div>
     </>
   );
+}
+
+/** True as long as nobody can have forgotten what an import brought: to undo it needs no question. */
+const isFresh = ({ endedAt }: ImportState) => Date.now() - Date.parse(endedAt ?? "") < FRESH;
+
+/** What an undo takes back. */
+function brought(of: ImportState): string {
+  const counts = [
+    [of.imported, "conversations"],
+    [of.grown, "additions"],
+    [of.entriesImported, "entries"],
+    [of.filesImported, "files"],
+  ] as const;
+  return counts
+    .filter(([n]) => n > 0)
+    .map(([n, what]) => t(what, { n }))
+    .join(", ");
 }
 
 function Paths({ title, paths }: { title: string; paths: string[] }) {
@@ -159,35 +180,20 @@ function LeftOut({ of }: { of: ImportState }) {
   );
 }
 
-/** The button that imports it after a look; after a reload the file has to be chosen again. */
+/** The button that imports what was looked at: the computer keeps the export of the last look for an hour. */
 function ForReal({ of, archived }: { of: ImportState; archived: boolean }) {
-  const [sent, setSent] = useState<number>();
-  const running = useRef<AbortController | undefined>(undefined);
-  const file = chosen.value?.file.name.slice(0, 200) === of.name ? chosen.value : undefined;
-  if (!file) return <LinkButton label={t("choose_again")} kind="primary" href={to("conversations", ["import"])} />;
+  const [isGone, setGone] = useState(false);
+  if (isGone) return <LinkButton label={t("choose_again")} kind="primary" href={to("conversations", ["import"])} />;
   const begin = async () => {
-    const { signal } = (running.current = new AbortController());
-    setSent(0);
     try {
-      const query = { kind: of.kind ?? file.kind, name: of.name, archived };
-      const begun = await upload<ImportState>("POST", "/api/imports", file.file, { query, signal, onProgress: setSent });
-      chosen.value = undefined;
-      go(to("conversations", ["import", begun.id]));
+      const query = { kind: of.kind ?? "auto", name: of.name, archived, look: of.id };
+      const begun = await api.module<ImportState>("POST", "/api/imports", { query });
+      // Of the look nothing is left to go back to.
+      go(to("conversations", ["import", begun.id]), { replace: true });
     } catch (error) {
-      if (!signal.aborted) throw error;
-    } finally {
-      setSent(undefined);
+      setGone(error instanceof ApiError && error.key === "export_gone");
+      throw error;
     }
   };
-  return (
-    <>
-      {sent !== undefined && (
-        <>
-          <Progress label={t("uploading", { name: of.name })} value={sent} />
-          <Button label={t("cancel")} onPress={() => running.current?.abort()} />
-        </>
-      )}
-      <Button label={t("import_now")} kind="primary" onPress={begin} />
-    </>
-  );
+  return <Button label={t("import_now")} kind="primary" onPress={begin} />;
 }

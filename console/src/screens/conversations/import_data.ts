@@ -9,6 +9,7 @@ export interface ImportState {
   dryRun: boolean;
   archived: boolean;
   startedAt: string;
+  endedAt: string | null;
   progress: number;
   conversations: number;
   imported: number;

@@ -9,8 +9,8 @@ import { Ago, Badge, Loaded, Page, Progress, Row, Section } from "~/components/l
 import { useResource } from "~/state/resource";
 import { go, to } from "~/state/router";
 import { may } from "~/state/session";
-import { attempt } from "~/state/toasts";
-import { chosen, dropped } from "./chosen";
+import { attempt, toast } from "~/state/toasts";
+import { dropped } from "./dropped";
 import { type ImportState, isOver, KINDS, type Kind } from "./import_data";
 import { t } from "./texts";
 
@@ -78,8 +78,8 @@ function New() {
   const running = useRef<AbortController | undefined>(undefined);
   const look = async (file: File | undefined) => {
     if (!file) return;
+    if (running.current) return toast(t("one_at_a_time"));
     setFile(file);
-    chosen.value = { file, kind };
     const { signal } = (running.current = new AbortController());
     setSent(0);
     try {
@@ -89,6 +89,7 @@ function New() {
     } catch (error) {
       if (!signal.aborted) throw error;
     } finally {
+      running.current = undefined;
       setSent(undefined);
     }
   };
@@ -114,7 +115,7 @@ function New() {
   return (
     <div class="form">
       <Choice label={t("kind")} value={kind} options={kinds} onChange={setKind} />
-      <FileField label={t("file")} hint={t("file_hint")} accept=".zip,.json,.db,.sqlite" file={file} onChoose={(file) => void attempt(() => look(file))} />
+      <FileField label={t("file")} hint={t("file_hint")} accept=".zip,.json,.html,.eml,.mbox,.db,.sqlite" file={file} onChoose={(file) => void attempt(() => look(file))} />
     </div>
   );
 }

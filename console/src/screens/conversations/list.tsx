@@ -11,7 +11,7 @@ import { go, to } from "~/state/router";
 import { may } from "~/state/session";
 import { titles } from "./about";
 import { type Session, type Shown, workspaces } from "./data";
-import { dropped } from "./chosen";
+import { dropped } from "./dropped";
 import { Line } from "./line";
 import { useConversations } from "./listed";
 import { t } from "./texts";

@@ -3,7 +3,7 @@ import { api, type Schema } from "~/api/client";
 import { Ago, Badge, Empty, Loaded, Notice, Row } from "~/components/layout";
 import { Sentence } from "~/components/sentence";
 import { useResource } from "~/state/resource";
-import { plain } from "~/text/plain";
+import { plainJoined } from "~/text/plain";
 import { type FilePlace, UNITS, folderOf, placeOf } from "./models";
 import { t } from "./texts";
 
@@ -37,7 +37,7 @@ export function Found({ words }: { words: string }) {
                       <Ago time={lastModified} />
                       {where({ page, chapter, line })}
                       <br />
-                      <bdi>{plain(snippet)}</bdi>
+                      <bdi>{plainJoined(snippet)}</bdi>
                     </>
                   }
                 />

@@ -9,7 +9,7 @@ import { go, to } from "~/state/router";
 import { may } from "~/state/session";
 import { number } from "~/text/messages";
 import { typeName } from "~/text/names";
-import { plain } from "~/text/plain";
+import { plainJoined } from "~/text/plain";
 import { titles } from "./about";
 import { type Brief, kinds, listed, PAGE, problems, search } from "./data";
 import { t } from "./texts";
@@ -90,7 +90,7 @@ export function List({ type }: { type: string | undefined }) {
                         {each.found_by === "meaning" && <Badge text={t("by_meaning")} />}
                       </>
                     }
-                    text={<bdi>{plain((each.snippet || each.summary).slice(0, 300))}</bdi>}
+                    text={<bdi>{plainJoined((each.snippet || each.summary).slice(0, 300))}</bdi>}
                   />
                 ))}
               </ul>

@@ -116,7 +116,7 @@ class Files:
                 return text
         if len(data) > _LARGEST:
             raise InvalidInput(
-                f"A file that is no text may have {_LARGEST:,} bytes here.",
+                f"A file that is no text may have at most {_LARGEST:,} bytes here.",
                 key="file_too_large",
             )
         return data

@@ -11,7 +11,7 @@ const t = messages("inbox_cards_pairing", {
   grant_project: "a project",
   grant_personal: "yourself",
   called: "The name that it gives itself:",
-  number: "Its number on {where}:",
+  number: "Known on {where} as:",
   code: "Compare the code that the person was sent:",
   label_approve: "Let in",
   label_approve_grant: "Let in as {grant}",
