@@ -32,6 +32,13 @@ def test_a_schema_that_is_none_costs_itself_only(output: Any) -> None:
     assert (found.tools[0].description, found.outputs, found.left_out) == ("Do it.", {}, ())
 
 
+def test_schemas_of_results_leave_no_tool_out() -> None:
+    fields = {"input_schema": {"title": "x" * 6_000}, "output_schema": {**COUNT, "title": "x" * 10_000}}
+    found = offer_of("some", [{"name": f"act{number}", "description": "Do it.", **fields} for number in range(40)])
+    assert (len(found.tools), found.left_out) == (40, ())
+    assert 20 < len(found.outputs) < 40
+
+
 def test_a_long_schema_is_used_and_not_told() -> None:
     long = {**COUNT, "description": "x" * DESCRIPTION_LIMIT}
     found = offered(output_schema=long)
