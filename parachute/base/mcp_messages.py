@@ -60,6 +60,8 @@ class Working:
             work.close()
             return refusal(identifier, Wrong(INVALID_REQUEST, "id: it is in use."))
         task = self._tasks[key] = asyncio.create_task(work, name="message of MCP")
+        # Not when nobody waits for it any more: it may still be at work, and `close` waits for its end.
+        task.add_done_callback(lambda ended: self._ended(key, ended))
         try:
             await asyncio.wait({task})
             if task.cancelled():
@@ -67,7 +69,6 @@ class Working:
             return task.result()
         finally:
             task.cancel()
-            del self._tasks[key]
 
     def cancel(self, key: Hashable) -> None:
         """Cancel one message, if it is being answered."""
@@ -79,6 +80,11 @@ class Working:
         for key, task in self._tasks.items():
             if wanted(key):
                 task.cancel()
+
+    def _ended(self, key: Hashable, task: asyncio.Task[Object | None]) -> None:
+        del self._tasks[key]
+        if not task.cancelled():
+            task.exception()  # whoever would have heard of it may be gone
 
     async def close(self) -> None:
         """Cancel everything, and wait for its end."""

@@ -28,6 +28,9 @@ _MOST_LINKS, _LINK_SECONDS = 8, 20.0
 """Links of one result that are followed, and the longest wait for each."""
 
 _LONGEST_REASON = 800
+_PROBE_SECONDS = 3.0
+"""Longest wait for each of two lists of resources, which nobody has asked for: a turn waits for them and for the tools."""
+
 _INVALID_REQUEST, _INVALID_PARAMS = -32600, -32602
 Answer = TypeVar("Answer")
 Ask = Callable[[tuple[str, ...], dict[str, Any]], Coroutine[Any, Any, dict[str, Any]]]
@@ -113,15 +116,16 @@ class Client:
         Error: Unavailable.
         """
         session = await self._ready
-        own = OWN_TOOLS if "resources" in session.abilities and await self._has_resources() else ()
-        if own and "tools" not in session.abilities:
-            return list(own)
+        has_resources = "resources" in session.abilities
+        if has_resources and "tools" not in session.abilities:
+            await self.resources(seconds)  # where its owner has to sign in, this says so
+            return list(OWN_TOOLS)
         asked = session.listed("tools/list", "tools", MOST_READ)
         found = [described(each) for each in await self._asked(asked, seconds, "say what it offers")]
         # What a server says of its tools comes to agents and into files.
         said = [{field: cleaned(value, self._link.cleaned) for field, value in tool.items()} for tool in found]
         kept = [tool for tool, before in zip(said, found, strict=True) if tool["name"] == before["name"]]
-        return [*own, *kept]
+        return [*OWN_TOOLS, *kept] if has_resources and await self._has_resources() else kept
 
     async def call(
         self, tool: str, arguments: dict[str, Any], seconds: float, output: Mapping[str, Any] | None = None
@@ -156,11 +160,14 @@ class Client:
         return self._link.cleaned(text_of_list(found, patterns))
 
     async def _has_resources(self) -> bool:
-        """Return whether there is anything to read: servers of some libraries say that they have resources, and have none."""
-        session = await self._ready
+        """Return whether there is anything to read: servers of some libraries say that they have resources, and have none.
+
+        What goes wrong is a no: a login may be for tools alone, and these are there.
+        """
+        session = (await self._ready).quiet()
         for method, field in (("resources/list", "resources"), ("resources/templates/list", "resourceTemplates")):
-            with contextlib.suppress(Unavailable):
-                if await self._asked(session.listed(method, field, 0), _LINK_SECONDS, f"list its {field}"):
+            with contextlib.suppress(ParachuteError):
+                if await self._asked(session.listed(method, field, 0), _PROBE_SECONDS, f"list its {field}"):
                     return True
         return False
 

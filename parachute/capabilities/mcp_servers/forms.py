@@ -1,11 +1,14 @@
 """Forms with which a server asks its owner for something: flat fields, as MCP's elicitation has them, and their answers."""
 
 import math
+import re
+import sys
 from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Any, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from parachute.base.errors import InvalidInput
 
@@ -16,6 +19,7 @@ _MESSAGE, _ABOUT, _LABEL, _TEXT = 2_000, 500, 120, 10_000
 Value = str | int | float | bool | list[str]
 Kind = Literal["text", "number", "integer", "boolean", "choice", "choices"]
 _FORMATS = frozenset({"date", "date-time", "email", "uri"})
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 class Option(Struct, frozen=True):
@@ -51,11 +55,13 @@ def form_of(message: Any, schema: Any) -> Form:
     """Read a request; error: InvalidInput for one that cannot be shown whole and answered."""
     properties = schema.get("properties", {}) if isinstance(schema, dict) else None
     required = schema.get("required") or [] if isinstance(schema, dict) else []
-    if not isinstance(properties, dict) or not isinstance(required, list) or len(properties) > _MOST_FIELDS:
+    if not isinstance(properties, dict) or not isinstance(required, list):
+        raise _refused("its fields are none")
+    if max(len(properties), len(required)) > _MOST_FIELDS:
         raise _refused(f"expected up to {_MOST_FIELDS} fields")
     return Form(
         _words(message, _MESSAGE, "message"),
-        tuple(_field(_words(name, _LABEL, "name"), each, name in required) for name, each in properties.items()),
+        tuple(_field(_exact(name, "a name"), each, name in required) for name, each in properties.items()),
     )
 
 
@@ -79,27 +85,30 @@ def _field(name: str, said: Any, is_required: bool) -> Field:
     if not isinstance(said, dict):
         raise _refused(f"{name} is no field")
     kinds: dict[Any, Kind] = {"number": "number", "integer": "integer", "boolean": "boolean", "string": "text"}
-    kind, inside, limits = kinds.get(said.get("type")), said, ("minimum", "maximum")
-    if said.get("type") == "array" and isinstance(said.get("items"), dict):
+    type_, format_ = said.get("type"), said.get("format") or ""
+    if not isinstance(type_, str) or not isinstance(format_, str):
+        raise _refused(f"{name} has no type that is one word, or such a format")
+    kind, inside, limits = kinds.get(type_), said, ("minimum", "maximum")
+    if type_ == "array" and isinstance(said.get("items"), dict):
         kind, inside, limits = "choices", said["items"], ("minItems", "maxItems")
     options = _options(name, inside) if kind in ("text", "choices") else ()
     if kind == "text":
         kind, limits = ("choice", limits) if options else (kind, ("minLength", "maxLength"))
     if kind is None or (kind == "choices" and not options):
         raise _refused(f"{name} is a field of another kind than text, number, yes or no, and choices")
-    least, most = (_number(said.get(limit)) for limit in limits)
-    return Field(
+    least, most = (_number_said(said.get(limit)) for limit in limits)
+    field = Field(
         name,
         _words(said.get("title") or name, _LABEL, name),
         _words(said.get("description") or "", _ABOUT, name),
         kind,
         is_required,
-        str(said.get("format")) if said.get("format") in _FORMATS else "",
+        format_ if format_ in _FORMATS else "",
         options,
         least,
         most,
-        _given(kind, options, said.get("default")),
     )
+    return replace(field, given=_given(field, said.get("default")))
 
 
 def _options(name: str, said: dict[str, Any]) -> tuple[Option, ...]:
@@ -111,21 +120,36 @@ def _options(name: str, said: dict[str, Any]) -> tuple[Option, ...]:
         plain = plain if isinstance(plain, list) else []
         names = names if isinstance(names, list) and len(names) == len(plain) else plain
         pairs = list(zip(plain, names, strict=True))
-    found = tuple(Option(_words(value, _LABEL, name), _words(label or value, _LABEL, name)) for value, label in pairs)
-    if len(found) > _MOST_OPTIONS or not all(option.value for option in found):
+    if len(pairs) > _MOST_OPTIONS or not all(value for value, _ in pairs):
         raise _refused(f"{name} has more than {_MOST_OPTIONS} choices, or an empty one")
-    return found
+    return tuple(Option(_exact(value, name), _words(label or value, _LABEL, name)) for value, label in pairs)
 
 
-def _given(kind: Kind, options: tuple[Option, ...], said: Any) -> str | list[str]:
-    known = {option.value for option in options}
-    if kind == "choices":
-        return [each for each in said if isinstance(each, str) and each in known] if isinstance(said, list) else []
-    if kind == "boolean":
-        return "true" if said is True else "false"
-    if kind == "choice":
-        return said if isinstance(said, str) and said in known else ""
-    return str(said)[:_TEXT] if isinstance(said, str | int | float) and not isinstance(said, bool) else ""
+def _given(field: Field, said: Any) -> str | list[str]:
+    """What a server proposes, as the owner sees it: nothing else may be sent of a field that nobody touches."""
+    known = [option.value for option in field.options]
+    match field.kind:
+        case "choices":
+            proposed = {each for each in said if isinstance(each, str)} if isinstance(said, list) else set()
+            return [each for each in known if each in proposed]
+        case "boolean":
+            return "true" if said is True else "false"
+        case "choice":
+            return said if isinstance(said, str) and said in known else ""
+        case "number" | "integer":
+            number = _number_said(said)
+            if number is None or (field.kind == "integer" and not float(number).is_integer()):
+                return ""
+            return str(int(number) if field.kind == "integer" else number)
+    if not isinstance(said, str):
+        return ""
+    text = _words(said, _ABOUT, field.name)
+    if "\n" in text:
+        raise _refused(f"{field.name} proposes a text of several lines")
+    try:
+        return _formatted(field, text)
+    except InvalidInput:
+        return ""
 
 
 def _value(field: Field, value: str | list[str]) -> Value:
@@ -146,10 +170,10 @@ def _value(field: Field, value: str | list[str]) -> Value:
             return value
         case "number" | "integer":
             number = _number(value)
-            if number is None or (field.kind == "integer" and not number.is_integer()):
+            if number is None or (field.kind == "integer" and not isinstance(number, int)):
                 raise _unfit(field, "expected a number" if field.kind == "number" else "expected a whole number")
             _check_between(field, number, "")
-            return int(number) if number.is_integer() else number
+            return number
     _check_between(field, len(value), "characters")
     if len(value) > _TEXT:
         raise _unfit(field, f"it has more than {_TEXT:,} characters")
@@ -179,14 +203,29 @@ def _check_between(field: Field, number: float, unit: str) -> None:
         raise _unfit(field, " ".join(f"at most {field.most:g} {unit}".split()))
 
 
-def _number(said: Any) -> float | None:
-    if isinstance(said, bool) or not isinstance(said, str | int | float):
+def _number(typed: str) -> int | float | None:
+    """The number that somebody has typed; a whole one is not rounded, however long it is."""
+    if not _NUMBER.fullmatch(typed):
         return None
     try:
-        found = float(said)
-    except (ValueError, OverflowError):
-        return None
+        return int(typed)
+    except ValueError:
+        found = float(typed)
+    if found.is_integer():
+        return int(found)
     return found if math.isfinite(found) else None
+
+
+def _number_said(said: Any) -> int | float | None:
+    is_number = isinstance(said, int | float) and not isinstance(said, bool) and abs(said) <= sys.float_info.max
+    return said if is_number else None
+
+
+def _exact(said: Any, where: str) -> str:
+    """A text that goes back to the server: one that could not be shown as it is would not be what the owner has chosen."""
+    if _words(said, _LABEL, where) != said or "\n" in said:
+        raise _refused(f"{where[:_LABEL]} has signs that nobody sees")
+    return str(said)
 
 
 def _words(said: Any, most: int, where: str) -> str:

@@ -11,10 +11,10 @@ from parachute.base.errors import ParachuteError
 from parachute.capabilities.mcp_servers.catalog import Listed, Review
 from parachute.capabilities.mcp_servers.elicitations import Asked
 from parachute.capabilities.mcp_servers.models import Runnable
+from parachute.capabilities.mcp_servers.offers import Offer
 from parachute.capabilities.mcp_servers.service import McpServers
 from parachute.capabilities.mcp_servers.words import described
 from parachute.events.inbox.models import APPROVE, Answer, Item, Source, not_waiting
-from parachute.modules.runtime.models import OfferedTool
 
 SIGN_IN = "sign_in"
 ANSWER, DECLINE = "answer", "decline"
@@ -125,9 +125,9 @@ def _question(asked: Asked) -> Item:
     )
 
 
-def _words(runnable: Runnable, tools: Sequence[OfferedTool], digest: str) -> Item:
+def _words(runnable: Runnable, offer: Offer, digest: str) -> Item:
     """Show what a server says of its tools; what is too long to be shown whole cannot be approved."""
-    server, shown = runnable.server, described(tools)
+    server, shown = runnable.server, described(offer)
     is_whole = len(json.dumps(shown)) <= _SHOWN
     return Item(
         kind="mcp_server",
@@ -137,7 +137,7 @@ def _words(runnable: Runnable, tools: Sequence[OfferedTool], digest: str) -> Ite
         details={
             "server": server.name,
             "digest": digest,
-            "tools": shown if is_whole else [each.name for each in tools],
+            "tools": shown if is_whole else [each["name"] for each in shown],
         },
         answers=(APPROVE,) if is_whole else (),
         is_owners=True,

@@ -22,7 +22,10 @@ MOST_READ = 500
 
 _MOST = 200
 _SCHEMAS = 256 * 1024
-"""Characters of all schemas and descriptions of a server together: reading them takes time, and each turn of a chat pays for them."""
+"""Characters of all schemas and descriptions of a server together: reading them takes time, and each turn of a chat pays for them.
+
+Those of results have as many of their own: without them a tool is as good, and none is left out for theirs.
+"""
 
 _SHOWN = 64
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_-]")
@@ -58,7 +61,7 @@ def offer_of(server: str, said: Sequence[dict[str, Any]]) -> Offer:
     own: list[str] = []
     left_out: list[LeftOut] = []
     read: set[tuple[str, str, str]] = set()
-    left = _SCHEMAS
+    left = left_for_outputs = _SCHEMAS
     for number, each in sorted(enumerate(said[:MOST_READ], 1), key=_order):
         name = each["name"]
         if not isinstance(name, str) or not name:
@@ -78,8 +81,8 @@ def offer_of(server: str, said: Sequence[dict[str, Any]]) -> Offer:
             continue
         read.add(said_now)
         left -= size
-        output, shown = _output(each.get("output_schema"), left)
-        left -= len(shown)
+        output, shown = _output(each.get("output_schema"), left_for_outputs)
+        left_for_outputs -= len(shown)
         description += shown if len(description) + len(shown) <= DESCRIPTION_LIMIT else ""
         try:
             tool = OfferedTool(server, known, description, mended(each["input_schema"]))

@@ -24,6 +24,7 @@ from parachute.capabilities.mcp_servers.running import Running
 from parachute.capabilities.mcp_servers.statuses import Statuses
 from parachute.capabilities.mcp_servers.words import (
     Words,
+    described,
     digest_of_words,
     need_approval,
     origin_of_answers,
@@ -34,7 +35,6 @@ from parachute.chat.agent_processes.tools import CALL_SECONDS
 from parachute.chat.workspaces.models import Choice, allowed
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
-from parachute.modules.runtime.models import OfferedTool
 from parachute.sandbox.egress.service import Egress
 from parachute.security.audit.service import Audit
 from parachute.security.origin import Origin
@@ -320,8 +320,8 @@ class McpServers:
         self._changed()
         return offer
 
-    def unseen(self) -> list[tuple[Runnable, tuple[OfferedTool, ...], str]]:
-        """The servers whose owner has not seen what they say of their tools, each with these and the hash of it; waits."""
+    def unseen(self) -> list[tuple[Runnable, Offer, str]]:
+        """The servers whose owner has not seen what they say of their tools, each with its offer and the hash of it; waits."""
         approved, found = self.words.approved(), []
         for runnable in (each.runnable for each in self.catalog.listed()):
             if runnable is None or not need_approval(runnable):
@@ -329,9 +329,9 @@ class McpServers:
             known = self._known.get(runnable.server.name)
             if known is None or known.runnable != runnable:
                 known = read(self.catalog, runnable)
-            tools = known.offer.tools if known else ()
-            if tools and (digest := digest_of_words(runnable, tools)) not in approved:
-                found.append((runnable, tools, digest))
+            offer = known.offer if known else Offer()
+            if described(offer) and (digest := digest_of_words(runnable, offer)) not in approved:
+                found.append((runnable, offer, digest))
         return found
 
     def _server_tools(
@@ -343,7 +343,7 @@ class McpServers:
         approved: frozenset[str],
     ) -> Iterable[ServerTool]:
         server, origin = runnable.server, origin_of_answers(runnable)
-        is_seen = not need_approval(runnable) or digest_of_words(runnable, offer.tools) in approved
+        is_seen = not need_approval(runnable) or digest_of_words(runnable, offer) in approved
         for tool in offer.tools:
             made = ServerTool(
                 tool.module,
@@ -353,7 +353,7 @@ class McpServers:
                 call=partial(self.call, server.name, tool.name),
                 server=server.name,
                 origin=origin,
-                described=Origin.OWNER if is_seen else origin,
+                described=Origin.OWNER if is_seen or tool.name in offer.own else origin,
             )
             if allowed_tools is not None and not server_tool_listed(server.name, tool.name, allowed_tools):
                 continue

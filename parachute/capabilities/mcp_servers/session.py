@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from mcp.shared.dispatcher import CallOptions, Dispatcher, ProgressFnT
 
 _PAGES = 20
+QUIETLY = "x-parachute-quietly"
+"""A header of ours that goes no further than our transport: the owner need not sign in for this request."""
+
 _FORMS: dict[str, Any] = {"elicitation": {"form": {}}}
 """Our abilities for a server: to ask the owner with a form. Nobody lends it a model (sampling) or names folders (roots)."""
 
@@ -30,6 +33,10 @@ class Session(NamedTuple):
         if progress is not None:
             options["on_progress"] = progress
         return await self.dispatcher.send_raw_request(method, params, options)
+
+    def quiet(self) -> "Session":
+        """The same session for what nobody has asked for; a server that wants a login for that only refuses it."""
+        return self._replace(headers={**self.headers, QUIETLY: "1"})
 
     async def listed(self, method: str, field: str, most: int) -> list[Any]:
         """All pages of a list, up to one entry more than `most`; error: Unavailable for an answer without one."""

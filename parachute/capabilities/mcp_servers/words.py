@@ -5,14 +5,13 @@ They are approved by hash, as its configuration is: whoever answers at its addre
 
 import hashlib
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from parachute.base.approved_hashes import ApprovedHashes
 from parachute.base.errors import ParachuteError
 from parachute.capabilities.mcp_servers.models import Runnable
-from parachute.modules.runtime.models import OfferedTool
+from parachute.capabilities.mcp_servers.offers import Offer
 from parachute.security.origin import Origin
 
 
@@ -39,14 +38,18 @@ class Words:
         self._hashes.withdraw(server)
 
 
-def described(tools: Sequence[OfferedTool]) -> list[dict[str, Any]]:
-    """Tools as they describe themselves."""
-    return [{"name": each.name, "description": each.description, "input_schema": each.input_schema} for each in tools]
+def described(offer: Offer) -> list[dict[str, Any]]:
+    """The tools of a server as it describes them, without those that are ours."""
+    return [
+        {"name": each.name, "description": each.description, "input_schema": each.input_schema}
+        for each in offer.tools
+        if each.name not in offer.own
+    ]
 
 
-def digest_of_words(runnable: Runnable, tools: Sequence[OfferedTool]) -> str:
+def digest_of_words(runnable: Runnable, offer: Offer) -> str:
     """The hash of what a server, as it is approved, says of itself."""
-    text = json.dumps([runnable.approval.digest, described(tools)], sort_keys=True)
+    text = json.dumps([runnable.approval.digest, described(offer)], sort_keys=True)
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 

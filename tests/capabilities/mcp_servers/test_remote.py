@@ -7,6 +7,7 @@ import pytest
 
 from parachute.base.errors import NotFound, ParachuteError, Unavailable
 from parachute.capabilities.mcp_servers.inbox import McpServersSource
+from parachute.capabilities.mcp_servers.resources import OWN_TOOLS
 from parachute.events.inbox.models import Answer
 from parachute.security.origin import Origin
 from tests.capabilities.mcp_servers.remote_servers import RemoteServer, RemoteServers, remote_server, remote_servers
@@ -73,6 +74,14 @@ async def test_what_a_server_says_of_itself_is_its_own_word_until_the_owner_has_
     assert len(await source.items()) == 1
     with pytest.raises(NotFound):
         await source.answer(item, Answer("approve", "owner"))
+    # Our own tools for its resources are no words of it, and may come and go.
+    await service.learn(runnable, [act])
+    (item,) = await source.items()
+    await source.answer(item, Answer("approve", "owner"))
+    await service.learn(runnable, [*OWN_TOOLS, act])
+    assert (await described(), await source.items()) == ({Origin.OWNER}, [])
+    await service.learn(runnable, [*OWN_TOOLS])
+    assert (await described(), await source.items()) == ({Origin.OWNER}, [])
     # What nobody can read through has no yes.
     long = [{**act, "name": f"act{number}", "description": "A" * 2000} for number in range(40)]
     await service.learn(runnable, long)

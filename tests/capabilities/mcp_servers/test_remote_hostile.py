@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from parachute.base.errors import ParachuteError, Unavailable
+from parachute.capabilities.mcp_servers.session import QUIETLY
 from tests.capabilities.mcp_servers.hostile_server import Answer, Asked, harmless, hostile_server
 from tests.capabilities.mcp_servers.remote_servers import RemoteServers, remote_servers
 from tests.support.clock import ManualClock
@@ -397,3 +398,53 @@ async def test_the_reason_of_a_refusal_reaches_the_agent_also_behind_a_mark(serv
         servers.put("odd", server.url)
         with raises("server_asked_in_vain", names="depth is missing"):
             await servers.service.call("odd", "act", {})
+
+
+async def with_resources(asked: Asked) -> bool:
+    """Introduce a server that says that it has resources; False for all else."""
+    if asked.what != "initialize":
+        return False
+    assert asked.message is not None
+    version = asked.message["params"]["protocolVersion"]
+    abilities: dict[str, Any] = {"tools": {}, "resources": {}}
+    said = {"protocolVersion": version, "capabilities": abilities, "serverInfo": {"name": "a", "version": "1"}}
+    await asked.result(said)
+    return True
+
+
+@pytest.mark.parametrize("status", [401, 403])
+async def test_a_login_for_tools_alone_is_no_reason_to_sign_in(servers: RemoteServers, status: int) -> None:
+    async def hostile(asked: Asked) -> bool | None:
+        if not str(asked.what).startswith("resources/"):
+            return await with_resources(asked)
+        await asked.say(status, www_authenticate='Bearer error="insufficient_scope", scope="all"')
+        return None
+
+    async with hostile_server(hostile) as server:
+        servers.put("notes", server.url)
+        tools, warnings = await servers.service.offered("all", None)
+        assert ([tool.name for tool in tools], warnings) == (["act"], ())
+        assert servers.service.statuses.of(servers.catalog.get("notes")) == ("connected", None)
+        asked = [each.what for each in server.asked if "/list" in str(each.what)]
+        assert asked == ["tools/list", "resources/list", "resources/templates/list"]
+        assert not any(QUIETLY in each.headers for each in server.asked)
+
+
+async def test_lists_of_resources_that_hang_cost_no_tools(servers: RemoteServers) -> None:
+    came: asyncio.Queue[str | None] = asyncio.Queue()
+
+    async def hostile(asked: Asked) -> bool | None:
+        if not str(asked.what).startswith("resources/"):
+            return await with_resources(asked)
+        await came.put(asked.what)
+        await asyncio.Event().wait()
+        return None
+
+    async with hostile_server(hostile) as server:
+        servers.put("notes", server.url)
+        offered = asyncio.create_task(servers.service.offered("all", None))
+        for _ in range(2):
+            await came.get()
+            await servers.clock.advance(4, "tools of notes")  # twice that a turn does wait
+        tools, warnings = await offered
+        assert ([tool.name for tool in tools], warnings) == (["act"], ())

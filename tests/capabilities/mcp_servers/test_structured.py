@@ -1,8 +1,10 @@
 """Structured results and their schemas: an agent sees both, and what does not fit costs itself only."""
 
+import tracemalloc
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from parachute.capabilities.mcp_servers.offers import DESCRIPTION_LIMIT, Offer, offer_of
 from parachute.capabilities.mcp_servers.resources import OWN_TOOLS
@@ -28,6 +30,13 @@ def test_an_agent_is_told_of_the_schema() -> None:
 def test_a_schema_that_is_none_costs_itself_only(output: Any) -> None:
     found = offered(output_schema=output)
     assert (found.tools[0].description, found.outputs, found.left_out) == ("Do it.", {}, ())
+
+
+def test_schemas_of_results_leave_no_tool_out() -> None:
+    fields = {"input_schema": {"title": "x" * 6_000}, "output_schema": {**COUNT, "title": "x" * 10_000}}
+    found = offer_of("some", [{"name": f"act{number}", "description": "Do it.", **fields} for number in range(40)])
+    assert (len(found.tools), found.left_out) == (40, ())
+    assert 20 < len(found.outputs) < 40
 
 
 def test_a_long_schema_is_used_and_not_told() -> None:
@@ -59,6 +68,76 @@ def test_what_the_schema_refuses_is_left_out_and_the_text_stays(structured: Any)
 
 DEEPER: dict[str, Any] = {str(n): {"allOf": [{"$ref": f"#/$defs/{n + 1}"}] * 2} for n in range(64)}
 DEEP: dict[str, Any] = {"$ref": "#/$defs/0", "$defs": {**DEEPER, "64": {}}}
+
+
+def doubled(schema: Any) -> dict[str, Any]:
+    """A schema that asks for another one more often than anybody can count."""
+    return {**DEEP, "$defs": {**DEEPER, "64": schema}}
+
+
+MANY = {str(n): n for n in range(5_000)}
+
+
+@pytest.mark.parametrize(
+    ("value", "schema"),
+    [
+        ([1] * 50_000, doubled({"items": {}})),
+        (MANY, doubled({"additionalProperties": {}})),
+        (MANY, doubled({"not": {"const": {**MANY, "0": 1}}})),
+        (7, doubled({"not": {"enum": [*range(8, 10_000)]}})),
+        ({}, doubled({"not": {"required": [*MANY]}})),
+    ],
+    ids=["items", "additionalProperties", "const", "enum", "required"],
+)
+def test_whatever_is_looked_at_counts(value: Any, schema: dict[str, Any]) -> None:
+    assert problem_of_structured(value, schema) == "it cannot be checked with the tool's own schema"
+
+
+def test_a_refusal_takes_no_more_memory_than_the_result() -> None:
+    schema = {"items": {"anyOf": [{"type": "integer"}] * 1_000}}
+    tracemalloc.start()
+    try:
+        assert problem_of_structured(["x" * 150_000], schema) is not None
+        assert tracemalloc.get_traced_memory()[1] < 2_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_what_would_be_cut_is_not_checked() -> None:
+    assert "200,000" in str(problem_of_structured("x" * 200_000, {"type": "string"}))
+
+
+SCHEMAS: list[Any] = [
+    *({"type": kind} for kind in ("array", "boolean", "integer", "null", "number", "object", "string")),
+    {"type": ["null", "integer"]},
+    {"enum": [1, "a", None]},
+    {"const": False},
+    {"const": {"a": [1]}},
+    {"minimum": 1, "exclusiveMaximum": 2},
+    {"maximum": 1, "exclusiveMinimum": 0},
+    {"minLength": 1, "maxLength": 1},
+    {"minItems": 1, "maxItems": 1},
+    {"items": {"type": "integer"}},
+    {"prefixItems": [{"type": "integer"}], "items": False},
+    {"required": ["a"]},
+    {"properties": {"a": {"type": "array"}}, "additionalProperties": False},
+    {"additionalProperties": {"type": "array"}},
+    {"allOf": [{"type": "number"}, {"minimum": 1}]},
+    {"anyOf": [{"type": "number"}, {"minLength": 1}]},
+    {"oneOf": [{"type": "integer"}, {"type": "number"}]},
+    {"not": {"type": "string"}},
+    {"$ref": "#/$defs/a~1b%25/anyOf/0", "$defs": {"a/b%": {"anyOf": [{"type": "string"}]}}},
+    {"anyOf": [{"type": "integer"}, {"type": "array", "items": {"$ref": "#"}}]},
+]
+VALUES: list[Any] = [None, True, False, 0, 1, 1.0, 1.5, 2, "", "a", "ab", [], [1], [1, 2], ["a"], [[1]], {}]
+VALUES += [{"a": [1]}, {"a": [True]}, {"a": 1}, {"b": []}, {"a": [], "b": 1}]
+
+
+@pytest.mark.parametrize("schema", SCHEMAS, ids=str)
+def test_it_decides_as_the_library_does(schema: Any) -> None:
+    library = Draft202012Validator(schema)
+    ours = [problem_of_structured(value, schema) is None for value in VALUES]
+    assert ours == [library.is_valid(value) for value in VALUES]
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from parachute.base.errors import ParachuteError, Unavailable
 from parachute.capabilities.mcp_servers.addresses import Address
 from parachute.capabilities.mcp_servers.models import NeedsLogin, SessionLost
 from parachute.capabilities.mcp_servers.remote.allowance import Allowance, Deadline
+from parachute.capabilities.mcp_servers.session import QUIETLY
 from parachute.sandbox.egress.models import Refused
 
 log = logging.getLogger(__name__)
@@ -101,6 +102,8 @@ class Transport(httpx2.AsyncBaseTransport):
         self._allowance.call()
         token = None if self._has_own_token else await self._tokens.current()
         response = await self._send(request, token)
+        if QUIETLY in request.headers:
+            return response
         if response.status_code == 401 and not self._has_own_token:
             await response.aclose()
             # Without a token, too: the owner may have signed in since.
@@ -143,6 +146,7 @@ class Transport(httpx2.AsyncBaseTransport):
     async def _send(self, request: httpx2.Request, token: str | None) -> httpx2.Response:
         headers = httpx2.Headers(request.headers)
         headers.update(self._headers)
+        headers.pop(QUIETLY, None)
         headers["accept-encoding"] = "identity"  # what is small on the way could be large here
         if token is not None:
             headers["authorization"] = f"Bearer {token}"
