@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from parachute.base.errors import NotAllowed
+from parachute.modules.manifest.models import RESOURCE_NAMES
 from parachute.modules.mcp_endpoint.shapes import CONVERSATION, SHAPES, SUGGESTED, Shape
 from parachute.modules.runtime.models import OfferedTool
 from parachute.security.mcp_clients.models import ANY, Limits
@@ -126,6 +127,9 @@ def shortened(text: str) -> str:
 
 def may_be_offered(tool: OfferedTool, limits: Limits) -> bool:
     """Return whether a tool can be in a grant with these limits: its answers are judged, or nothing is kept back; what writes suggests."""
+    if tool.name in RESOURCE_NAMES:
+        # One word would allow both.
+        return False
     if not tool.reads_only:
         return tool.name in SUGGESTED
     return tool.name in SHAPES or limits.is_whole
