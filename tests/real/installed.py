@@ -1,23 +1,34 @@
 """Programs of others, as `locked` pins them, in a cache outside of the tree: the packages of npm in one folder, those of PyPI in environments.
 
-What cannot be installed skips the test that asks for it, with the reason.
+Where the registry cannot be reached, or the locks are for other machines, the test that asks is skipped, with the reason. What cannot
+be installed otherwise fails it, and is not tried again.
 """
 
 import fcntl
 import functools
 import hashlib
 import os
+import platform
+import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 LOCKED = Path(__file__).parent / "locked"
 SECONDS = 900
+
+_UNREACHABLE = re.compile(
+    r"ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|ETIMEDOUT|EHOSTUNREACH|NewConnectionError|ConnectTimeoutError|Max retries exceeded"
+)
+"""Words of npm and pip about a registry that does not answer."""
+
+_failed: dict[str, str] = {}
 
 
 def cache() -> Path:
@@ -29,7 +40,9 @@ def cache() -> Path:
 @functools.cache
 def npm() -> Path:
     """The folder `node_modules` of the locked packages."""
-    return _installed("npm", "package-lock.json", _install_npm) / "node_modules"
+    if (sys.platform, platform.machine()) != ("linux", "x86_64"):
+        pytest.skip("the Node.js of the lock is for Linux on x86-64")
+    return obtained("npm", "package-lock.json", _install_npm) / "node_modules"
 
 
 def node() -> str:
@@ -40,7 +53,7 @@ def node() -> str:
 @functools.cache
 def python(name: str) -> Path:
     """The interpreter of the environment with the packages of one lock."""
-    return _installed(name, f"{name}.txt", functools.partial(_install_pypi, name)) / "bin/python"
+    return obtained(name, f"{name}.txt", functools.partial(_install_pypi, name)) / "bin/python"
 
 
 def debian(program: str, package: str) -> str:
@@ -51,7 +64,10 @@ def debian(program: str, package: str) -> str:
     return found
 
 
-def _installed(name: str, lock: str, install: Callable[[Path], None]) -> Path:
+def obtained(name: str, lock: str, install: Callable[[Path], None]) -> Path:
+    """The folder of what a lock names, which is installed where it is not there yet."""
+    if name in _failed:
+        _refuse(_failed[name])
     digest = hashlib.sha256((LOCKED / lock).read_bytes() + sys.version.encode()).hexdigest()[:16]
     folder = cache() / f"{name}-{digest}"
     with _locked(name):
@@ -64,9 +80,16 @@ def _installed(name: str, lock: str, install: Callable[[Path], None]) -> Path:
                 install(folder)
             except (OSError, subprocess.SubprocessError) as error:
                 said = getattr(error, "stderr", None) or str(error)
-                pytest.skip(f"{lock} cannot be installed here: {said.strip()[-500:]}")
+                _failed[name] = f"{lock} cannot be installed here: {str(said).strip()[-2000:]}"
+                _refuse(_failed[name])
             (folder / "whole").touch()
     return folder
+
+
+def _refuse(said: str) -> NoReturn:
+    if _UNREACHABLE.search(said):
+        pytest.skip(said)
+    pytest.fail(said)
 
 
 def _install_npm(folder: Path) -> None:

@@ -94,15 +94,17 @@ class NginxHost(GitHost):
             backend=programs[2],
         )
         (folder / "nginx.conf").write_text(said)
-        with socket.socket(socket.AF_UNIX) as gate:
-            gate.bind(str(folder / "fcgi"))
-            gate.listen(64)
-            commands = (
-                [programs[1], "-c", "4"],
-                [programs[0], "-p", str(folder), "-c", str(folder / "nginx.conf"), "-e", str(folder / "error.log")],
-            )
-            started = [subprocess.Popen(command, stdin=gate.fileno(), start_new_session=True) for command in commands]
+        commands = (
+            [programs[1], "-c", "4"],
+            [programs[0], "-p", str(folder), "-c", str(folder / "nginx.conf"), "-e", str(folder / "error.log")],
+        )
+        started: list[subprocess.Popen[bytes]] = []
         try:
+            with socket.socket(socket.AF_UNIX) as gate:
+                gate.bind(str(folder / "fcgi"))
+                gate.listen(64)
+                for command in commands:
+                    started.append(subprocess.Popen(command, stdin=gate.fileno(), start_new_session=True))
             await until((folder / "https").exists, "nginx listens")
             yield
         finally:

@@ -19,6 +19,7 @@ from parachute.modules.manifest.models import (
     CONVERSATION_KINDS,
     NAME,
     REQUIREMENT,
+    RESOURCE_NAMES,
     Hook,
     InterfaceName,
     Manifest,
@@ -179,8 +180,8 @@ def _tools(value: Value) -> tuple[ToolDeclaration, ...]:
 def _tool(value: Value) -> ToolDeclaration:
     fields = value.fields(("name", "description", "handler"), ("name", "description"))
     name = fields["name"].matching(TOOL_NAME, "1 to 64 letters, digits, _ or - are allowed.")
-    if name == SUGGEST_TOOL:
-        fields["name"].refuse(f"The tool {name} is the computer's own.")
+    if name in (SUGGEST_TOOL, *RESOURCE_NAMES):
+        fields["name"].refuse(f"The tool {name} is the computer's own: choose another name.")
     return ToolDeclaration(name, fields["description"].text(), _handler(fields))
 
 

@@ -86,6 +86,10 @@ class Hook(Struct, frozen=True):
     is_async: bool = False
 
 
+RESOURCE_NAMES = ("resources-entries", "resources-entities", "resources-files")
+"""Kinds of resources, which stand beside tools in what MCP clients are granted: no tool has such a name."""
+
+
 class ToolDeclaration(Struct, frozen=True):
     """An MCP tool; `handler` is `file:function`, or empty for a method marked with @mcp_tool."""
 

@@ -9,7 +9,7 @@ from msgspec import Struct, field
 from parachute import __version__
 from parachute.base import mcp_messages
 from parachute.base.errors import ParachuteError
-from parachute.base.mcp_messages import INTERNAL, INVALID_PARAMS, Object, Tools, Wrong
+from parachute.base.mcp_messages import INTERNAL, INVALID_PARAMS, NO_RESOURCE, Object, Tools, Wrong
 from parachute.modules.mcp_endpoint import prompts
 from parachute.modules.mcp_endpoint.access import Access, spent
 from parachute.modules.mcp_endpoint.policy import Passed, Policy, shortened
@@ -160,7 +160,8 @@ class Answering:
                 made.problem = ParachuteError("The program cancelled this.", key="cancelled")
                 raise
             except Wrong as wrong:
-                made.problem = ParachuteError(str(wrong), key="no_such_resource")
+                key = "no_such_resource" if wrong.code == NO_RESOURCE else "invalid_input"
+                made.problem = ParachuteError(str(wrong), key=key)
                 raise
 
 

@@ -5,7 +5,6 @@ import secrets
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Request, Response
-from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from parachute.base.answers import Done
@@ -59,7 +58,7 @@ async def mcp(
     said = message.model_dump(exclude_unset=True)
     work = asyncio.create_task(service.answer(said, caller, caller.may, session, progress.framed), name="answer to MCP")
     if await progress.begins(work):
-        return StreamingResponse(progress.events(work), media_type=_STREAM, headers={"cache-control": "no-store"})
+        return EventStream(progress.events(work), is_numbered=False)
     answer = await work
     if answer is None:
         return Response(status_code=202)

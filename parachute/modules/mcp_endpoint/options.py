@@ -9,6 +9,7 @@ from pathlib import Path
 
 from parachute.base.answers import Answer
 from parachute.base.errors import InvalidInput, ParachuteError
+from parachute.modules.manifest.models import RESOURCE_NAMES
 from parachute.modules.mcp_endpoint.policy import is_below, may_be_offered
 from parachute.modules.mcp_endpoint.resources.models import Offer
 from parachute.modules.mcp_endpoint.shapes import CONVERSATION, ENTRY, FILE, SHAPES, SUGGESTED
@@ -66,7 +67,7 @@ def choices(tools: Iterable[OfferedTool], offers: Iterable[Offer]) -> list[Offer
                 needs_everything=each.reads_only and each.name not in SHAPES,
             )
             for each in tools
-            if each.reads_only or each.name in SUGGESTED
+            if (each.reads_only or each.name in SUGGESTED) and each.name not in RESOURCE_NAMES
         ),
     ]
 

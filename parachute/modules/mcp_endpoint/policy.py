@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from parachute.base.errors import NotAllowed
+from parachute.modules.manifest.models import RESOURCE_NAMES
 from parachute.modules.mcp_endpoint.shapes import CONVERSATION, SHAPES, SUGGESTED, Shape
 from parachute.modules.runtime.models import OfferedTool
 from parachute.security.mcp_clients.models import ANY, Limits
@@ -96,9 +97,9 @@ class Policy:
     async def may_leave(self, record: Mapping[str, Any], shape: Shape) -> bool:
         """Return whether a record of a shape may be told."""
         kind = shape.kind or record.get("type")
-        if not isinstance(kind, str) or not _has(self._limits.kinds, kind):
+        if not isinstance(kind, str) or not self.has_kind(kind):
             return False
-        if shape.day is not None and not self._is_within(record.get(shape.day)):
+        if shape.day is not None and not self.is_within(record.get(shape.day)):
             return False
         if shape.kind == CONVERSATION:
             identifier = record.get("id")
@@ -108,7 +109,12 @@ class Policy:
             return workspace is not None and _has(self._limits.workspaces, workspace)
         return is_below(record.get("path"), self._limits.folders)
 
-    def _is_within(self, said: object) -> bool:
+    def has_kind(self, kind: str) -> bool:
+        """Return whether anything of a kind may leave."""
+        return _has(self._limits.kinds, kind)
+
+    def is_within(self, said: object) -> bool:
+        """Return whether a day, such as 2026-01-31, is one of those of the grant."""
         since, until = self._limits.since, self._limits.until
         if since is None and until is None:
             return True
@@ -126,6 +132,9 @@ def shortened(text: str) -> str:
 
 def may_be_offered(tool: OfferedTool, limits: Limits) -> bool:
     """Return whether a tool can be in a grant with these limits: its answers are judged, or nothing is kept back; what writes suggests."""
+    if tool.name in RESOURCE_NAMES:
+        # One word would allow both.
+        return False
     if not tool.reads_only:
         return tool.name in SUGGESTED
     return tool.name in SHAPES or limits.is_whole

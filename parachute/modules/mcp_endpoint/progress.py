@@ -6,7 +6,7 @@ from typing import Any
 
 from parachute.base.errors import ParachuteError
 from parachute.base.mcp_messages import INTERNAL, Wrong, refusal
-from parachute.web.http.event_stream import encoded
+from parachute.web.http.event_stream import event_of
 
 SECONDS = 3.0
 """After these a call counts as long, and between two pieces of news of it."""
@@ -25,7 +25,7 @@ class Progress:
 
     def framed(self, data: bytes) -> bytes:
         """An answer as it is sent."""
-        return b"event: message\ndata: " + data + b"\n\n" if self._is_stream else data
+        return event_of(data) if self._is_stream else data
 
     async def begins(self, work: asyncio.Task[bytes | None]) -> bool:
         """Wait for an answer, and return true where a stream is to begin because it takes long."""
@@ -39,18 +39,18 @@ class Progress:
         self._is_stream = not work.done()
         return self._is_stream
 
-    async def events(self, work: asyncio.Task[bytes | None]) -> AsyncIterator[bytes]:
-        """News until the answer, which is the last event; whoever leaves has cancelled it."""
+    async def events(self, work: asyncio.Task[bytes | None]) -> AsyncIterator[tuple[int, Mapping[str, Any] | bytes]]:
+        """News until the answer, which is the last event, as it was framed; whoever leaves has cancelled it."""
         count = 0
         try:
             while not work.done():
                 count += 1
                 params = {"progressToken": self._token, "progress": count * SECONDS, "message": "Still at work."}
-                yield self.framed(encoded({"jsonrpc": "2.0", "method": "notifications/progress", "params": params}))
+                yield 0, {"jsonrpc": "2.0", "method": "notifications/progress", "params": params}
                 await asyncio.wait({work}, timeout=SECONDS)
             try:
-                yield work.result() or b""
+                yield 0, work.result() or b""
             except ParachuteError as error:
-                yield self.framed(encoded(refusal(self._id, Wrong(INTERNAL, str(error)))))
+                yield 0, refusal(self._id, Wrong(INTERNAL, str(error)))
         finally:
             work.cancel()

@@ -40,7 +40,8 @@ class Receipts:
         """Bytes that a client got today."""
         self._turn()
         if label not in self._spent:
-            self._spent.setdefault(label, (await self.today(label)).bytes)
+            size = (await self.today(label)).bytes
+            self._spent.setdefault(label, size)
         return self._spent[label]
 
     def spend(self, label: str, size: int, most: int) -> bool:
@@ -63,9 +64,11 @@ class Receipts:
         self._turn()
         if found := self._today.get(label):
             return found
-        recorded = self._recorded
+        recorded, day = self._recorded, self._day
         found = await self.sum(label, self._midnight())
         self._turn()
+        if self._day != day:
+            return await self.today(label)
         # What was recorded meanwhile may be in it or not.
         if recorded == self._recorded:
             self._today[label] = found

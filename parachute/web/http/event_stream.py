@@ -22,11 +22,15 @@ class EventStream(Response):
     """Send each (seq, event) as one line of JSON with its `seq`; the stream ends quietly when the reader leaves.
 
     With `ids` each event has an id, too, which a browser names when it comes back: that word and the `seq`. The app reads none.
-    What is not `is_numbered` is sent as it is.
+    What is not `is_numbered` is sent as it is, and bytes are a whole event.
     """
 
     def __init__(
-        self, events: AsyncIterator[tuple[int, Mapping[str, Any]]], ids: str | None = None, *, is_numbered: bool = True
+        self,
+        events: AsyncIterator[tuple[int, Mapping[str, Any] | bytes]],
+        ids: str | None = None,
+        *,
+        is_numbered: bool = True,
     ) -> None:
         super().__init__()
         self._is_numbered = is_numbered
@@ -36,7 +40,7 @@ class EventStream(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
         gone = asyncio.create_task(disconnected(receive))
-        following: asyncio.Future[tuple[int, Mapping[str, Any]]] | None = None
+        following: asyncio.Future[tuple[int, Mapping[str, Any] | bytes]] | None = None
         try:
             while True:
                 if following is None:
@@ -60,13 +64,20 @@ class EventStream(Response):
             if following is not None:
                 following.cancel()
 
-    def _lines(self, seq: int, event: Mapping[str, Any]) -> bytes:
+    def _lines(self, seq: int, event: Mapping[str, Any] | bytes) -> bytes:
+        if isinstance(event, bytes):
+            return event
         if not self._is_numbered:
-            return b"data: " + encoded(event) + b"\n\n"
+            return event_of(encoded(event))
         if self._ids is None:
-            return b"data: " + encoded({**event, "seq": seq}) + b"\n\n"
+            return event_of(encoded({**event, "seq": seq}))
         identifier = f"{self._ids}-{seq}"
-        return f"id: {identifier}\n".encode() + b"data: " + encoded({**event, "cursor": identifier}) + b"\n\n"
+        return f"id: {identifier}\n".encode() + event_of(encoded({**event, "cursor": identifier}))
+
+
+def event_of(data: bytes) -> bytes:
+    """Make an event of one line."""
+    return b"data: " + data + b"\n\n"
 
 
 def encoded(event: Mapping[str, Any]) -> bytes:

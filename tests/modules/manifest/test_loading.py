@@ -243,6 +243,10 @@ def test_all_mistakes_are_told_at_once_with_line_and_field() -> None:
             "mcp_tools: [{name: suggest, description: x}]",
             "line 4: mcp_tools[0].name: The tool suggest is the computer's",
         ),
+        (
+            "mcp_tools: [{name: resources-files, description: x}]",
+            "line 4: mcp_tools[0].name: The tool resources-files is",
+        ),
         ("mcp_tools: [{name: a, description: x}, {name: a, description: y}]", "line 4: mcp_tools: a is there twice."),
         ("routes: {prefix: /api/chat}", "line 4: routes.prefix: It must be /api/notes"),
         ("service: sometimes", "line 4: service: One of socket-activated, always"),

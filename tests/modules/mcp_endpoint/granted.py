@@ -14,9 +14,20 @@ class Granted:
 
     def __init__(self, owner: OwnersBrowser, tools: Sequence[str] = READING) -> None:
         self.bare = BareClient(owner.browser.computer)
-        self.token = self.bare.enter(owner, tools=list(tools))["access_token"]
+        self._tokens = self.bare.enter(owner, tools=list(tools))
         self.id = owner.clients()[0]["id"]
         self.browser = owner.browser
+
+    @property
+    def token(self) -> str:
+        """The token of its requests."""
+        return str(self._tokens["access_token"])
+
+    def renew(self) -> None:
+        """Get new tokens: they last an hour."""
+        answer = self.bare.renew(self._tokens["refresh_token"])
+        assert answer.status_code == 200, answer.text
+        self._tokens = answer.json()
 
     def give(self, **fields: Any) -> int:
         """Give other limits; the status."""

@@ -57,6 +57,7 @@ def test_pages_hold_what_may_be_seen_and_no_trace_of_the_rest(granted: Granted) 
 @pytest.mark.parametrize("cursor", ["100", "", "gAAAA", 7])
 def test_a_cursor_that_was_not_given_is_refused(granted: Granted, cursor: object) -> None:
     assert granted.send("resources/list", cursor=cursor)["code"] == -32602
+    assert granted.received()[0]["error"] == "invalid_input"
 
 
 def test_templates_and_prompts_are_those_of_the_grant(granted: Granted) -> None:

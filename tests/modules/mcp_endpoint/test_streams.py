@@ -128,6 +128,7 @@ async def test_what_takes_long_tells_of_its_progress(granted: Granted) -> None:
     call = message("tools/call", 9, name="waiting-wait", _meta={"progressToken": "mine"})
     async with http(granted) as mine, mine.stream("POST", "/mcp", json=call) as response:
         assert response.headers["content-type"].startswith("text/event-stream")
+        assert response.headers["x-accel-buffering"] == "no"
         async with aclosing(events(response)) as told:
             news = [await anext(told), await anext(told)]
             assert [each["params"]["progressToken"] for each in news] == ["mine", "mine"]

@@ -10,6 +10,8 @@ from mimetypes import guess_type
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+
 from parachute.base.clock import Clock
 from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.base.folders import Folder, TooMany
@@ -25,12 +27,23 @@ from parachute.security.permissions.vault_files import may_list, vault_path
 _ELSEWHERE = frozenset(("daily", "brain", "chat"))
 """Folders at the top, as they are compared, that modules answer for."""
 
-_DEEPEST, _MOST, _PAGE = 24, 100_000, 1000
+_DEEPEST, _MOST = 24, 100_000
+_KEPT_SECONDS = 10.0
+"""A listing is kept for the pages that are asked for after the first one."""
+
 _READ = LONGEST * 4
 """Bytes of a text of which no more could be shown; a character has up to four."""
 
 _LARGEST = 300_000
 """Bytes of a file that is no text, which grow by a third on the way."""
+
+
+class Listing(Struct, frozen=True):
+    """Files of what a grant is about, as they were until some seconds ago."""
+
+    of: tuple[object, ...]
+    until: float
+    found: list[Mapping[str, Any]]
 
 
 class Files:
@@ -42,12 +55,16 @@ class Files:
     def __init__(self, vault: Path, clock: Clock) -> None:
         self._root = vault
         self._clock = clock
+        self._listing = asyncio.Lock()
+        self._last = Listing((), 0.0, [])
 
     async def page(self, policy: Policy, start: int) -> Page:
-        """Files below the folders that may be shown."""
-        found = await asyncio.to_thread(self._listed, policy.folders)
-        after = start + _PAGE
-        return Page(found[start:after], after if after < len(found) else None)
+        """All files of the folders and days that may be shown: the vault is walked once for them."""
+        async with self._listing:
+            if self._last.of != policy.kept_back or self._last.until <= self._clock.elapsed():
+                found = await asyncio.to_thread(self._listed, policy)
+                self._last = Listing(policy.kept_back, self._clock.elapsed() + _KEPT_SECONDS, found)
+            return Page(self._last.found[start:], None)
 
     async def find(self, key: str) -> Mapping[str, Any] | None:
         """A file by its path."""
@@ -62,15 +79,16 @@ class Files:
         """The text of a file, or its bytes; error: InvalidInput for one that is no text and too large."""
         return await asyncio.to_thread(self._read, record["path"])
 
-    def _listed(self, folders: Iterable[str]) -> list[Mapping[str, Any]]:
+    def _listed(self, policy: Policy) -> list[Mapping[str, Any]]:
         found: dict[str, Mapping[str, Any]] = {}
         with Folder.open(self._root) as vault:
-            for top in folders:
+            for top in policy.folders:
                 with suppress(OSError, ParachuteError):
                     below = "" if top == ANY else "/".join(vault_path(top, Access.READ))
                     with vault.folder(below) as folder:
                         for record in self._below(folder, below):
-                            found[record["path"]] = record
+                            if policy.is_within(record["changed"]):
+                                found[record["path"]] = record
         return [found[path] for path in sorted(found)]
 
     def _below(self, folder: Folder, above: str) -> Iterable[Mapping[str, Any]]:

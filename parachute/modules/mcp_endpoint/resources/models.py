@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
+from parachute.modules.manifest.models import RESOURCE_NAMES
 from parachute.modules.mcp_endpoint.policy import Policy
 from parachute.modules.mcp_endpoint.shapes import Shape
 
@@ -24,7 +25,7 @@ class Offer(Struct, frozen=True):
 
 OFFERS = (
     Offer(
-        "resources-entries",
+        RESOURCE_NAMES[0],
         "daily",
         "entries",
         "id",
@@ -32,7 +33,7 @@ OFFERS = (
         description="Read journal entries, as resources that you attach",
     ),
     Offer(
-        "resources-entities",
+        RESOURCE_NAMES[1],
         "brain",
         "entities",
         "id",
@@ -40,7 +41,7 @@ OFFERS = (
         description="Read notes about people, projects and the like, as resources that you attach",
     ),
     Offer(
-        "resources-files",
+        RESOURCE_NAMES[2],
         "vault",
         "files",
         "+path",

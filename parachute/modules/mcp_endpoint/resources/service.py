@@ -23,6 +23,8 @@ PolicyNow = Callable[[], Policy]
 _SCHEME = "parachute://"
 _PAGE = 100
 _LONGEST_ADDRESS = 5000
+_SECONDS, _MOST_LEFT_OUT = 20.0, 2000
+"""Limits of what one page may take, and of the records that are read for it and not shown."""
 
 
 class Resources:
@@ -30,6 +32,7 @@ class Resources:
 
     def __init__(self, hosts: Hosts, vault: Path, clock: Clock) -> None:
         self._hosts = hosts
+        self._clock = clock
         self._sources: Sequence[Source] = (Entries(hosts), Entities(hosts), Files(vault, clock))
         # A place in a source would tell how much of it was left out.
         self._places = Fernet(Fernet.generate_key())
@@ -42,6 +45,13 @@ class Resources:
 
     async def page(self, now: PolicyNow, cursor: object) -> tuple[dict[str, Any], Passed]:
         """A page of what may be shown, and what is in it; errors: Wrong, ParachuteError."""
+        try:
+            async with self._clock.timeout(_SECONDS):
+                return await self._page(now, cursor)
+        except TimeoutError as error:
+            raise _too_long() from error
+
+    async def _page(self, now: PolicyNow, cursor: object) -> tuple[dict[str, Any], Passed]:
         shown: list[dict[str, Any]] = []
         paths: list[str] = []
         answer: dict[str, Any] = {"resources": shown}
@@ -64,10 +74,7 @@ class Resources:
         try:
             record = await source.find(key)
         except ParachuteError as error:
-            if error.status < 500:
-                raise missing from error
-            # A sentence could name what is kept back.
-            raise ParachuteError("This could not be read.", key=error.key, status=error.status) from error
+            raise missing if error.status < 500 else _masked(error) from error
         policy = now()
         if record is None or not policy.has(source.offer.name) or not await policy.may_leave(record, source.shape):
             raise missing
@@ -95,17 +102,23 @@ class Resources:
 
     async def _allowed(self, now: PolicyNow, first: int, start: int) -> AsyncIterator[tuple[int, int, Shown, str]]:
         """Everything that may be shown from a place on: number of the source, place in it, what is shown, and its path."""
+        left_out = 0
         for number in range(first, len(self._sources)):
             source, place = self._sources[number], _start(start, is_first=number == first)
             if source.offer not in self.offers:
                 continue
-            while place is not None and now().has(source.offer.name):
-                page, policy = await source.page(now(), place), now()
-                if not policy.has(source.offer.name):
+            while place is not None and _may_show(asked := now(), source):
+                try:
+                    page = await source.page(asked, place)
+                except ParachuteError as error:
+                    raise _masked(error) from error
+                if not (policy := now()).has(source.offer.name):
                     break
                 for position, record in enumerate(page.records, place):
                     if await policy.may_leave(record, source.shape) and (each := source.shown(record)).key:
                         yield number, position, each, str(record["path"])
+                    elif (left_out := left_out + 1) > _MOST_LEFT_OUT:
+                        raise _too_long()
                 place = page.next
 
     def _of(self, address: object) -> tuple[Source, str] | None:
@@ -128,6 +141,25 @@ class Resources:
                 INVALID_PARAMS, "cursor: it is not one of this computer, or of before its last start."
             ) from None
         return int(number), int(position)
+
+
+def _may_show(policy: Policy, source: Source) -> bool:
+    """Return whether a policy lets anything of a source leave, as far as its kind tells."""
+    return policy.has(source.offer.name) and (source.shape.kind is None or policy.has_kind(source.shape.kind))
+
+
+def _masked(error: ParachuteError) -> ParachuteError:
+    # A sentence could name what is kept back.
+    return ParachuteError("This could not be read.", key=error.key, status=error.status)
+
+
+def _too_long() -> ParachuteError:
+    return ParachuteError(
+        "To list this takes too long: nearly all that would be read for it is left out.",
+        "Search with a tool, or ask the owner for whole folders and for the days that you need.",
+        status=503,
+        key="list_takes_too_long",
+    )
 
 
 def _start(place: int, *, is_first: bool) -> int | None:
