@@ -42,7 +42,7 @@ PROBLEM = {"check": "backup", "title": "Backup", "next": EVIL, "details": [EVIL]
 FIELD = {"name": "a", "label": EVIL, "about": EVIL, "kind": "text", "is_required": True, "format": "email"}
 FIELD |= {"options": [], "least": None, "most": None, "given": ""}
 CHOICES = {**FIELD, "name": "b", "kind": "choices", "options": [{"value": "x", "label": EVIL}], "given": ["x"]}
-FORM = {"server": EVIL, "tools": [EVIL], "message": EVIL, "fields": [FIELD, CHOICES]}
+FORM = {"server": EVIL, "tools": [EVIL], "conversations": [EVIL, "Trip"], "message": EVIL, "fields": [FIELD, CHOICES]}
 
 CONFLICT = {
     "path": EVIL,

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from parachute.base.clock import Clock
 from parachute.base.errors import InvalidInput, ParachuteError, Unavailable
+from parachute.capabilities.mcp_servers.elicitations import Work
 from parachute.capabilities.mcp_servers.offers import MOST_READ
 from parachute.capabilities.mcp_servers.resources import MOST_LISTED, OWN_TOOLS, text_of_list
 from parachute.capabilities.mcp_servers.results import cleaned, described, links_of, text_of, texts_in
 from parachute.capabilities.mcp_servers.session import Session, introduced
 from parachute.capabilities.mcp_servers.silence import Silence
-from parachute.chat.agent_processes.progress import tell
+from parachute.chat.agent_processes import progress
 
 # The library of MCP is imported in functions: it takes half a second of a small processor, which the start of the server has not.
 if TYPE_CHECKING:
@@ -33,8 +34,8 @@ _PROBE_SECONDS = 3.0
 
 _INVALID_REQUEST, _INVALID_PARAMS = -32600, -32602
 Answer = TypeVar("Answer")
-Ask = Callable[[tuple[str, ...], dict[str, Any]], Coroutine[Any, Any, dict[str, Any]]]
-"""Puts a request of a server, which works on calls of these tools, to the owner; error: InvalidInput."""
+Ask = Callable[[Work, dict[str, Any], Callable[[str], str]], Coroutine[Any, Any, dict[str, Any]]]
+"""Puts a request of a server to the owner, without the secrets that a function takes out; error: InvalidInput."""
 
 
 class ToolFailed(ParachuteError):
@@ -73,9 +74,10 @@ class Client:
 
     def __init__(self, name: str, link: Link, changed: Callable[[], None], ask: Ask, clock: Clock) -> None:
         self._ask_owner = ask
-        self._calls: set[Silence] = set()
-        self._owners: set[asyncio.Task[dict[str, Any]]] = set()
-        """Requests that wait for the owner."""
+        self._calls: dict[Silence, str | None] = {}
+        """Calls at work, with their conversations."""
+        self._owners: dict[asyncio.Task[dict[str, Any]], frozenset[Silence]] = {}
+        """Requests that wait for the owner, with the calls that were at work: no request says to which of them it belongs."""
         self._clock = clock
         self._name = name
         self._link = link
@@ -132,15 +134,22 @@ class Client:
     ) -> str:
         """The text that a tool answers, whose structured content has the schema `output`; errors: ToolFailed, Unavailable."""
         session = await self._ready
-        silence = Silence(tool, seconds, self._link, self._clock, tell.get(), lambda: bool(self._owners))
-        self._calls.add(silence)
+        silence = Silence(
+            tool,
+            seconds,
+            self._link,
+            self._clock,
+            progress.tell.get(),
+            lambda: any(silence in calls for calls in self._owners.values()),
+        )
+        self._calls[silence] = progress.session.get()
         try:
             sent = session.ask("tools/call", {"name": tool, "arguments": arguments}, silence.broken)
             result = await self._asked(sent, seconds, f"answer the call of {tool}", silence)
         finally:
-            self._calls.discard(silence)
-            if not self._calls:  # nobody is there any more for whom the owner would answer
-                for owner in self._owners:
+            del self._calls[silence]
+            for owner, calls in self._owners.items():
+                if not calls & self._calls.keys():  # nobody is there any more for whom the owner would answer
                     owner.cancel()
         text = await asyncio.to_thread(text_of, result, await self._linked(result), output)
         text = self._link.cleaned(text)
@@ -286,22 +295,22 @@ class Client:
 
         if not self._calls:
             return ErrorData(code=_INVALID_REQUEST, message="The owner is asked only while a tool works.")
-        said = cleaned(params.model_dump(by_alias=True, mode="json", exclude_none=True), self._link.cleaned)
-        asking = asyncio.create_task(
-            self._ask_owner(tuple(sorted({each.tool for each in self._calls})), said), name=f"owner of {self._name}"
-        )
-        self._owners.add(asking)
+        said = params.model_dump(by_alias=True, mode="json", exclude_none=True)
+        work = Work.of((each.tool, session) for each, session in self._calls.items())
+        asking = asyncio.create_task(self._ask_owner(work, said, self._link.cleaned), name=f"owner of {self._name}")
+        self._owners[asking] = calls = frozenset(self._calls)
         try:
             await asyncio.wait({asking})
-            return ElicitResult(action="cancel") if asking.cancelled() else ElicitResult(**asking.result())
+            answer = ElicitResult(action="cancel") if asking.cancelled() else ElicitResult(**asking.result())
         except InvalidInput as error:
             return ErrorData(code=_INVALID_PARAMS, message=error.message)
         finally:
             asking.cancel()
-            self._owners.discard(asking)
-            for silence in self._calls:
-                silence.heard()
-            self._link.asked()
+            del self._owners[asking]
+        # The owner was really asked: a request that was refused lets the server neither send more nor work longer.
+        for silence in calls & self._calls.keys():
+            silence.heard()
+        return answer
 
     def _failure(self, error: BaseException) -> ParachuteError:
         if (failure := self._link.failure) is not None:

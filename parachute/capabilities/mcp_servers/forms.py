@@ -3,14 +3,15 @@
 import math
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from typing import Any, Literal
 
-from msgspec import Struct
+from msgspec import Struct, ValidationError, convert, to_builtins
 from msgspec.structs import replace
 
 from parachute.base.errors import InvalidInput
+from parachute.capabilities.mcp_servers.results import cleaned
 
 _MOST_FIELDS, _MOST_OPTIONS = 20, 100
 _MESSAGE, _ABOUT, _LABEL, _TEXT = 2_000, 500, 120, 10_000
@@ -63,6 +64,14 @@ def form_of(message: Any, schema: Any) -> Form:
         _words(message, _MESSAGE, "message"),
         tuple(_field(_exact(name, "a name"), each, name in required) for name, each in properties.items()),
     )
+
+
+def cleaned_form(form: Form, clean: Callable[[str], str]) -> Form:
+    """A form without secrets, which `clean` takes out; error: InvalidInput if it cannot be shown without them."""
+    try:
+        return convert(cleaned(to_builtins(form), clean), Form)
+    except ValidationError as error:
+        raise _refused("it shows a secret") from error
 
 
 def content_of(form: Form, values: Mapping[str, str | list[str]]) -> dict[str, Value]:

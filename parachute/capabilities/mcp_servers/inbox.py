@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import ClassVar
 
 from msgspec import to_builtins
@@ -14,7 +14,10 @@ from parachute.capabilities.mcp_servers.models import Runnable
 from parachute.capabilities.mcp_servers.offers import Offer
 from parachute.capabilities.mcp_servers.service import McpServers
 from parachute.capabilities.mcp_servers.words import described
+from parachute.chat.sessions.models import Session
 from parachute.events.inbox.models import APPROVE, Answer, Item, Source, not_waiting
+
+FindSession = Callable[[str], Awaitable[Session | None]]
 
 SIGN_IN = "sign_in"
 ANSWER, DECLINE = "answer", "decline"
@@ -28,13 +31,14 @@ class McpServersSource(Source):
 
     kinds: ClassVar[frozenset[str]] = frozenset({"mcp_question", "mcp_server"})
 
-    def __init__(self, servers: McpServers) -> None:
+    def __init__(self, servers: McpServers, find: FindSession) -> None:
         self._servers = servers
+        self._find = find
         self._catalog = servers.catalog
 
     async def items(self) -> Sequence[Item]:
         """Return every server that is not what was approved, says of its tools what nobody has seen, or wants its owner to sign in."""
-        waiting = [_question(each) for each in self._servers.elicitations.waiting()]
+        waiting = [_question(each, await self._titles(each)) for each in self._servers.elicitations.waiting()]
         waiting += [item for item, _ in await asyncio.to_thread(self._waiting)]
         listed = await asyncio.to_thread(self._catalog.listed)
         waiting += [item for item, _, _ in await asyncio.to_thread(self._unseen)]
@@ -59,6 +63,10 @@ class McpServersSource(Source):
                 await asyncio.to_thread(self._servers.words.approve, server, digest)
                 return
         raise not_waiting()
+
+    async def _titles(self, asked: Asked) -> list[str]:
+        found = [await self._find(session) for session in asked.work.sessions]
+        return [(session and session.title) or "A new conversation" for session in found]
 
     def _unseen(self) -> list[tuple[Item, str, str]]:
         return [(_words(*each), each[0].server.name, each[2]) for each in self._servers.unseen()]
@@ -112,16 +120,23 @@ class McpServersSource(Source):
         return item, review
 
 
-def _question(asked: Asked) -> Item:
+def _question(asked: Asked, titles: list[str]) -> Item:
+    sessions = asked.work.sessions
     return Item(
         kind="mcp_question",
         key=asked.identifier,
         title=f"{asked.server} asks you something",
         source=asked.server,
         since=asked.since,
-        details={"server": asked.server, "tools": list(asked.tools), **to_builtins(asked.form)},
+        details={
+            "server": asked.server,
+            "tools": list(asked.work.tools),
+            "conversations": titles,
+            **to_builtins(asked.form),
+        },
         answers=(ANSWER, DECLINE),
         is_owners=True,
+        session=sessions[0] if len(sessions) == 1 else None,
     )
 
 

@@ -41,24 +41,23 @@ class Silence:
         self._began = self._heard = self._renewed = self._clock.awake()
 
     async def broken(self, progress: float, total: float | None, message: str | None) -> None:
-        """Hear of progress; what a server may send is renewed once a second."""
-        self._heard = self._clock.awake()
-        if self._heard - self._renewed >= 1:
-            self._renewed = self._heard
-            self._link.asked()
+        """Hear of progress."""
+        self.heard()
         if self._tell is not None and self._heard - self._told >= 1:
             self._told = self._heard
             self._tell(_words(self._link, progress, total, message))
 
     def heard(self) -> None:
-        """Hear of the server otherwise: the owner has answered it."""
+        """Hear of the server, or of its owner who has answered it; what it may send is renewed once a second."""
         self._heard = self._clock.awake()
+        if self._heard - self._renewed >= 1:
+            self._renewed = self._heard
+            self._link.asked()
 
     def left(self) -> float:
         """Seconds until it has been silent for too long, none if it has."""
         if self._asks():
-            self.heard()
-            self._link.asked()  # its stream stays open meanwhile
+            self.heard()  # its stream stays open meanwhile
         return min(self._heard + self._seconds, self._began + LONGEST_CALL_SECONDS) - self._clock.awake()
 
 

@@ -1,4 +1,4 @@
-"""Progress of a call: whoever shows the call is told of it, from wherever it is worked on."""
+"""Progress of a call, and its conversation: whoever shows the call is told of it, from wherever it is worked on."""
 
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -8,3 +8,6 @@ Tell = Callable[[str], None]
 
 tell: ContextVar[Tell | None] = ContextVar("tell", default=None)
 """Set in the task of a call."""
+
+session: ContextVar[str | None] = ContextVar("session", default=None)
+"""The conversation of a call, set in its task."""

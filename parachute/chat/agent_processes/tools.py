@@ -171,6 +171,7 @@ class ToolServer:
 
     async def _make(self, permit: Permit, *, is_busy: bool) -> Answer:
         progress.tell.set(permit.tell)
+        progress.session.set(self._session)
         try:
             answer = _bounded(await self._call(permit, is_busy=is_busy)), False
         except ParachuteError as error:

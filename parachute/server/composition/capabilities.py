@@ -26,6 +26,7 @@ from parachute.server.composition.events import EventServices
 from parachute.server.composition.lifecycle import Lifecycle
 from parachute.server.composition.modules import ModuleServices
 from parachute.server.composition.sandbox import SandboxServices
+from parachute.server.composition.sessions import SessionServices
 from parachute.server.composition.storage import Installation, Storage
 
 
@@ -45,6 +46,7 @@ async def build_capabilities(
     storage: Storage,
     events: EventServices,
     sandbox: SandboxServices,
+    sessions: SessionServices,
     modules: ModuleServices,
     tools: ModuleTools,
     lifecycle: Lifecycle,
@@ -75,7 +77,10 @@ async def build_capabilities(
         found_skills, runtime_plugins, storage.audit, events.inbox.changed, partial(brought_skills, library)
     )
     events.inbox.add(
-        McpServersSource(mcp_servers), PluginsSource(plugins), AgentsSource(own_agents), SkillsSource(skills)
+        McpServersSource(mcp_servers, sessions.sessions.find),
+        PluginsSource(plugins),
+        AgentsSource(own_agents),
+        SkillsSource(skills),
     )
     events.inbox.add(PromptsSource(vault, modules.approved_prompts))
     return CapabilityServices(

@@ -130,7 +130,7 @@ async def _build_conversations(
     changes = await build_changes(installation, storage, events, modules, sessions)
     tools = AgentTools(modules.hosts, suggestions, sessions.trust.owner, changes.origins.answering)
     writes = installation.settings.suggestions.from_chats == "write"
-    capabilities = await build_capabilities(installation, storage, events, sandbox, modules, tools, lifecycle)
+    capabilities = await build_capabilities(installation, storage, events, sandbox, sessions, modules, tools, lifecycle)
     networks = await build_networks(installation, storage, events, sandbox, changes.origins.went_out)
     messengers = build_messengers(installation, storage, events, sandbox)
     chat = await build_chat(

@@ -28,12 +28,12 @@ SCHEMA = {"type": "object", "properties": FIELDS, "required": ["boat", "guests"]
 @BOTH
 def test_a_form_is_answered_with_what_is_shown(make_person: MakePerson, size: dict[str, Any]) -> None:
     form = to_builtins(form_of("A berth is free from Friday to Sunday.\nWhich boat shall lie there?", SCHEMA))
-    details = {"server": "harbour", "tools": ["book_berth"], **form}
+    details = {"server": "harbour", "tools": ["book_berth"], "conversations": ["Trip"], **form}
     item = Item("mcp_question", "k", "harbour asks you something", "harbour", "", details, ("answer", "decline"))
     page, answered = opened(make_person(size, bypass_csp=True), item)
     send = page.get_by_role("button", name="Send to the server")
     expect(
-        page.get_by_role("heading", name="The MCP server harbour asks you something, during book_berth.")
+        page.get_by_role("heading", name="The MCP server harbour asks you something, during book_berth in “Trip”.")
     ).to_be_visible()
     expect(send).to_be_disabled()
     page.get_by_label("Boat", exact=True).fill("Anna")

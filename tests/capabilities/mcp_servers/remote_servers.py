@@ -13,6 +13,7 @@ import httpx2
 
 from parachute.capabilities.mcp_servers.catalog import Catalog
 from parachute.capabilities.mcp_servers.service import McpServers
+from parachute.chat.sessions.models import Session
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
 from parachute.sandbox.egress.service import Egress
@@ -49,6 +50,11 @@ class RemoteServer:
         verify = self._options.get("tls") is None
         found = httpx2.get(f"{origin}/control/{what}", timeout=60, verify=verify, trust_env=False)
         return dict(found.json())
+
+
+async def no_session(session: str) -> Session | None:
+    """Find no conversation."""
+    return None
 
 
 def browse(link: str) -> str:

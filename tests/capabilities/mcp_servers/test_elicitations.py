@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import contextvars
 import json
 from typing import Any
 
@@ -9,8 +10,10 @@ import pytest
 
 from parachute.capabilities.mcp_servers.elicitations import ANSWER_SECONDS
 from parachute.capabilities.mcp_servers.inbox import McpServersSource
+from parachute.chat.agent_processes import progress
 from parachute.chat.agent_processes.tools import CALL_SECONDS, LONGEST_CALL_SECONDS
 from parachute.events.inbox.models import Answer, Item
+from tests.capabilities.mcp_servers.remote_servers import no_session
 from tests.capabilities.mcp_servers.running_servers import RunningServers
 from tests.conftest import needs_bubblewrap
 from tests.support.errors import raises
@@ -75,7 +78,7 @@ class Asking:
 
     def __init__(self, servers: RunningServers) -> None:
         self.servers = servers
-        self.source = McpServersSource(servers.service)
+        self.source = McpServersSource(servers.service, no_session)
 
     async def item(self) -> Item:
         """The request that waits."""
@@ -86,9 +89,17 @@ class Asking:
     def waits(self) -> bool:
         return bool(self.servers.service.elicitations.waiting())
 
-    def call(self, *asks: dict[str, Any]) -> asyncio.Task[str]:
-        """Call the tool that asks."""
-        return asyncio.create_task(self.servers.service.call("asks", "act", {"asks": asks}), name="call")
+    def call(self, *asks: dict[str, Any], session: str | None = None) -> asyncio.Task[str]:
+        """Call the tool that asks, for a conversation."""
+        context = contextvars.copy_context()
+        context.run(progress.session.set, session)
+        work = self.servers.service.call("asks", "act", {"asks": asks})
+        return asyncio.create_task(work, name="call", context=context)
+
+    async def items(self, number: int) -> list[Item]:
+        """The requests that wait, as soon as there are so many."""
+        await until(lambda: len(self.servers.service.elicitations.waiting()) == number, f"{number} wait")
+        return [each for each in await self.source.items() if each.kind == "mcp_question"]
 
     async def answers(self) -> list[Any]:
         """The answers that the server has had so far."""
@@ -152,6 +163,38 @@ async def test_a_call_that_is_stopped_takes_its_question_with_it_and_tells_the_s
         await call
     assert not asking.waits()
     assert sorted(map(str, await asking.answers())) == ["cancelled", "{'action': 'cancel'}"]
+
+
+async def test_a_question_belongs_to_the_calls_that_were_at_work_when_it_came(servers: RunningServers) -> None:
+    servers.plain("asks", ASKS.replace('if message["id"] == "own-0"', "if False"))  # an answer ends no call
+    await servers.service.offer("asks")
+    asking = Asking(servers)
+    call = asking.call(form("First?"), session="one")
+    (item,) = await asking.items(1)
+    assert (item.session, len(item.details["conversations"])) == ("one", 1)
+    other = asking.call(form("Second?"), session="two")
+    items = await asking.items(2)
+    assert {each.session for each in items} == {"one", None}
+    assert sorted(len(each.details["conversations"]) for each in items) == [1, 2]
+    call.cancel()
+    (item,) = await asking.items(1)
+    assert item.details["message"] == "Second?"
+    other.cancel()
+    assert await asking.items(0) == []
+
+
+REFUSED = """
+    if message.get("error"):
+        send({"id": "own-1", "method": "elicitation/create", "params": asked_last[-1]["params"]["arguments"]["asks"][0]})
+        return
+"""
+
+
+async def test_what_is_refused_lets_a_server_send_no_more(servers: RunningServers) -> None:
+    servers.plain("asks", ASKS.replace("def heard(message):", f"def heard(message):{REFUSED}"))
+    await servers.service.offer("asks")
+    with raises("server_ended"):
+        await Asking(servers).call({"message": 7, "requestedSchema": {}})
 
 
 AGAIN = """

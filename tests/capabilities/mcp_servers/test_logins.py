@@ -19,6 +19,7 @@ from tests.capabilities.mcp_servers.remote_servers import (
     RemoteServer,
     RemoteServers,
     browse,
+    no_session,
     remote_server,
     remote_servers,
 )
@@ -184,7 +185,7 @@ async def test_what_the_link_says(servers: RemoteServers, server: RemoteServer) 
 
 
 async def test_what_waits_is_in_the_inbox_with_a_link(servers: RemoteServers) -> None:
-    source = McpServersSource(servers.service)
+    source = McpServersSource(servers.service, no_session)
     assert await source.items() == []
     changes = servers.changes
     with pytest.raises(NeedsLogin):

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from parachute.events.inbox.card import WHOLE, Card, kind, name, words
+from parachute.events.inbox.card import WHOLE, Card, kind, name, titled, words
 from parachute.events.inbox.models import Item
 
 
@@ -21,9 +21,10 @@ def _lines(details: Mapping[str, Any]) -> list[str]:
 @kind(lines=_lines)
 def card(item: Item) -> Card:
     server, tools = name(item.details["server"]), ", ".join(map(name, item.details["tools"]))
+    place = " and in ".join(map(titled, item.details["conversations"]))
     return words(
         item,
-        f"The MCP server {server} asks you something, during {tools}.",
+        f"The MCP server {server} asks you something, during {tools}{place and f' in {place}'}.",
         answer=("Send to the server", "Your answer was sent."),
         decline=("Decline", f"The MCP server {server} was told that you do not answer."),
     )

@@ -5,6 +5,7 @@ import { type BodyProps, type Card, part, Whole, whole } from "../card";
 
 const t = messages("inbox_cards_mcp_question", {
   sentence: "The MCP server {server} asks you something, during {tools}.",
+  sentence_chat: "The MCP server {server} asks you something, during {tools} in “{conversations}”.",
   says: "The server says:",
   careful: "What you answer goes to this server. Never enter a password or a key.",
   required: "Required",
@@ -80,10 +81,13 @@ function Several({ field, hint, chosen, onChange }: { field: Field; hint?: strin
   );
 }
 
+const listed = (names: unknown) => (names as string[]).map((each) => part(each)).join(", ");
+
 export const card: Card = {
   icon: "capabilities",
   t,
-  parts: ({ details }) => ({ server: part(details.server), tools: (details.tools as string[]).map((each) => part(each)).join(", ") }),
+  parts: ({ details }) => ({ server: part(details.server), tools: listed(details.tools), conversations: listed(details.conversations) }),
+  sentence: ({ details }) => ((details.conversations as string[]).length > 0 ? "sentence_chat" : "sentence"),
   Body,
   isComplete: ({ details }, values) =>
     fieldsOf(details).every(({ name, kind, is_required, given }) => !is_required || kind === "boolean" || (values[name] ?? given).length > 0),
