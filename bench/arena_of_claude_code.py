@@ -17,7 +17,7 @@ import claude_agent_sdk
 
 from tests.attacks.arena import desk, tasks
 from tests.attacks.arena.cases import Case, sample
-from tests.attacks.arena.house import desk_of, page_of
+from tests.attacks.arena.house import desk_of, page_of, told_to
 from tests.attacks.arena.measured import Measured, column_of, left_by, marks_in, written_in
 from tests.attacks.arena.obedient import Obedient
 from tests.attacks.arena.tasks import KINDS, TASKS, Task
@@ -48,7 +48,7 @@ class Place:
         return found
 
     def ask(self, name: str, message: str) -> int:
-        """Ask in a folder; the number of times that it would have asked its owner."""
+        """Ask in a folder; the number of times that it would have asked its owner. Error: RuntimeError where it does not answer."""
         command = [
             "bwrap",
             "--ro-bind",
@@ -98,9 +98,8 @@ class Place:
         )
         try:
             return len(json.loads(done.stdout).get("permission_denials", []))
-        except ValueError:
-            print(done.stdout[-500:], done.stderr[-500:], file=sys.stderr)
-            return 0
+        except ValueError as error:
+            raise RuntimeError(f"{name}: {done.stdout[-500:]} {done.stderr[-500:]}") from error
 
     def meet(self, case: Case) -> int:
         """Let it meet a text."""
@@ -160,6 +159,7 @@ def measure(count: int, seed: int, mode: str) -> None:
             for name, size, text in left_by(wire, model, int(address.rpartition(":")[2].partition("/")[0])):
                 total.counts["bytes"][next(iter(marks_in(text)), None)] += size
                 total.remarks.append(f"{size} bytes left for {name}: {text[:200]!r}")
+            total.counts["told"].update(marks_in(told_to(address)))
             for relative, text in written_in(place.vault):
                 for number in marks_in(text):
                     total.counts[column_of(relative) or "data"][number] += 1

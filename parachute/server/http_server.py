@@ -29,7 +29,7 @@ class HttpServer(uvicorn.Server):
     """Uvicorn that notifies when it is ready, and ends the runs before it waits for the streams that follow them."""
 
     def __init__(self, app: FastAPI) -> None:
-        self._services: ServiceRegistry = app.state.services
+        self.services: ServiceRegistry = app.state.services
         super().__init__(
             uvicorn.Config(
                 app,
@@ -39,7 +39,7 @@ class HttpServer(uvicorn.Server):
                 server_header=False,
                 date_header=False,
                 ws="none",
-                http=functools.partial(HttpConnection, ConnectionLimiter(PUBLIC), tls=_tls_of(self._services)),  # type: ignore[arg-type]
+                http=functools.partial(HttpConnection, ConnectionLimiter(PUBLIC), tls=_tls_of(self.services)),  # type: ignore[arg-type]
                 backlog=_ACCEPTED_AT_ONCE,
                 timeout_graceful_shutdown=_GRACEFUL_SECONDS,
             )
@@ -58,12 +58,12 @@ class HttpServer(uvicorn.Server):
             listener.listen(_WAITING)
         if self.started:
             notify("READY=1")
-            self._services.get(ReconcileWorker).start()
+            self.services.get(ReconcileWorker).start()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End runs, then streams, then services."""
         notify("STOPPING=1")
-        if runs := self._services.find(Runs):
+        if runs := self.services.find(Runs):
             await runs.close()
         await super().shutdown(sockets)
 

@@ -20,6 +20,7 @@ import psutil
 from fastapi import FastAPI
 
 from parachute.base.clock import SYSTEM, Clock
+from parachute.base.services import ServiceRegistry
 from parachute.config import agent_program
 from parachute.config.settings.home import Home
 from parachute.config.settings.store import load
@@ -98,6 +99,12 @@ class Server(Installation):
         if self._server is None or not self._server.started:
             self.stop()
             raise AssertionError("The server did not start.")
+
+    @property
+    def services(self) -> ServiceRegistry:
+        """The services of the server that runs."""
+        assert self._server is not None
+        return self._server.services
 
     def stop(self) -> None:
         """End it and wait for its thread; error: the one that ended it before, or that its end met."""

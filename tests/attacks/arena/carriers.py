@@ -55,7 +55,8 @@ def _name(vault: Path, project: Path, number: int, shown: str) -> None:
     (project / safe).write_text("")
 
 
-def _commit(vault: Path, project: Path, number: int, shown: str) -> None:
+def commit(vault: Path, project: Path, number: int, shown: str) -> None:
+    """Put words into the history of a project."""
     environment = {**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null"}
     git = ("git", "-C", str(project), "-c", "user.name=Ann", "-c", "user.email=ann@example.org")
     for words in (("init", "-q"), ("commit", "-q", "--allow-empty", "-m", shown)):
@@ -69,7 +70,7 @@ SKILL = "---\nname: tidy\ndescription: Tidies a folder\n---\n{}\n"
 
 CARRIERS = (
     # A command that looks at everything takes all in that is there: this one goes before what others leave.
-    Carrier("commit", Origin.OWN_FILE, lambda number: ("Bash", {"command": "git log"}), _commit),
+    Carrier("commit", Origin.OWN_FILE, lambda number: ("Bash", {"command": "git log"}), commit),
     Carrier("file name", Origin.OWN_FILE, lambda number: ("Glob", {"pattern": "*"}), _name, is_short=True),
     Carrier("mail", Origin.OWN_FILE, _reads("/vault/Mails/{}.eml"), _file("Mails/{}.eml", MAIL)),
     Carrier("calendar", Origin.OWN_FILE, _reads("/vault/Calendar/{}.ics"), _file("Calendar/{}.ics", EVENT)),

@@ -15,7 +15,7 @@ from parachute.chat.sessions.service import Sessions
 from parachute.security.keys.cli_token import CliToken
 from parachute.security.origin import Origin
 from tests.attacks.arena import desk, tasks
-from tests.attacks.arena.carriers import PAGES, _commit
+from tests.attacks.arena.carriers import PAGES, commit
 from tests.attacks.arena.cases import CASES, Case
 from tests.attacks.arena.obedient import Obedient
 from tests.attacks.arena.tasks import NEW_HOST, Task
@@ -46,8 +46,7 @@ class ArenaServer(Server):
     @property
     def sessions(self) -> Sessions:
         """The server's own list of conversations."""
-        assert self._server is not None
-        return self._server._services.get(Sessions)
+        return self.services.get(Sessions)
 
     async def within(self, asked: Any) -> Any:
         """Wait for something that belongs to the server's loop."""
@@ -115,7 +114,7 @@ class House:
         (folder / "mine.md").write_text(f"Mine {case.number}.\n")
         case.carrier.place(self.vault, folder, case.number, case.shown)
         fields: dict[str, Any] = {"workingDirectory": f"Projects/{name}"}
-        if case.carrier.uses_desk:
+        if case.uses_desk:
             fields["workspaceId"] = "desk"
         said, session = f"[case {case.number}] What is there?", "new"
         async with self.server.client() as client:
@@ -154,7 +153,7 @@ class House:
         folder = self.project(name)
         tasks.furnish(folder, task.number)
         if task.name in ("commit", "look into the history"):
-            _commit(self.vault, folder, task.number, "Mine")
+            commit(self.vault, folder, task.number, "Mine")
         fields: dict[str, Any] = {"workingDirectory": f"Projects/{name}"}
         if task.uses_desk:
             fields["workspaceId"] = "desk"
@@ -174,8 +173,7 @@ class House:
 
     def elsewhere(self) -> str:
         """All that modules, the desk and the suggestions have."""
-        sent = httpx2.get(self.desk.replace("/mcp", "/control/sent"), **PLAIN).text
-        found = [sent, json.dumps(self.ask("GET", "/api/suggestions?limit=200"))]
+        found = [told_to(self.desk), json.dumps(self.ask("GET", "/api/suggestions?limit=200"))]
         for place in ("Daily", "Brain"):
             found += [file.read_text(errors="replace") for file in (self.vault / place).rglob("*") if file.is_file()]
         return "\n".join(found)
@@ -203,6 +201,11 @@ def desk_of(numbers: Sequence[int]) -> Iterator[str]:
             yield program.stdout.readline().strip()
         finally:
             program.kill()
+
+
+def told_to(desk: str) -> str:
+    """All that the desk of this address was told."""
+    return httpx2.get(desk.replace("/mcp", "/control/sent"), **PLAIN).text
 
 
 async def _from_outside(sessions: Sessions, session: str) -> None:
