@@ -1,4 +1,4 @@
-"""When a folder that is followed is looked at, and when only the computer is asked."""
+"""Following a folder: the moments at which all of it is looked at, and at which only the computer is asked."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What people do in rooms, whichever home server is asked, and what they see of the bot there."""
+"""Actions of people in rooms, whichever home server is asked, and their view of the bot there."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -32,7 +32,7 @@ class Written:
 
 
 class People:
-    """What is the same at each home server; what is not here is its own."""
+    """The parts that each home server has; those that are not here are its own."""
 
     def direct(self, user: str, *, is_encrypted: bool = False) -> str:
         """Somebody begins a private chat with the bot."""
@@ -51,7 +51,7 @@ class People:
         raise NotImplementedError
 
     def membership(self, room: str) -> str:
-        """What the bot is in a room."""
+        """The membership of the bot in a room."""
         raise NotImplementedError
 
     def write(self, room: str, user: str, body: str, **content: Any) -> str:

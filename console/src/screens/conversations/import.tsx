@@ -107,7 +107,7 @@ function Shown({ of, again }: { of: ImportState; again: () => void }) {
 /** True as long as nobody can have forgotten what an import brought: to undo it needs no question. */
 const isFresh = ({ endedAt }: ImportState) => Date.now() - Date.parse(endedAt ?? "") < FRESH;
 
-/** What an undo takes back. */
+/** The things that an undo takes back. */
 function brought(of: ImportState): string {
   const counts = [
     [of.imported, "conversations"],
