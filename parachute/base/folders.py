@@ -269,5 +269,5 @@ class Folder:
 
 
 def _identity(status: os.stat_result) -> tuple[int, ...]:
-    """What stays of a file that is renamed, and is another one after each change of its content."""
+    """Parts of the status that stay for a file that is renamed, and are others after each change of its content."""
     return status.st_dev, status.st_ino, status.st_mode, status.st_size, status.st_mtime_ns

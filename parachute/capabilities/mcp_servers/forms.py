@@ -135,7 +135,7 @@ def _options(name: str, said: dict[str, Any]) -> tuple[Option, ...]:
 
 
 def _given(field: Field, said: Any) -> str | list[str]:
-    """What a server proposes, as the owner sees it: nothing else may be sent of a field that nobody touches."""
+    """The value that a server proposes, as the owner sees it: nothing else may be sent of a field that nobody touches."""
     known = [option.value for option in field.options]
     match field.kind:
         case "choices":
