@@ -18,7 +18,7 @@ KEY = "sk-of-the-proxy"
 BEHIND = "sk-ant-of-the-service"
 MODEL = "qwen3"
 _SECONDS = 300
-"""It imports for a minute on a slow machine."""
+"""Seconds of its start: it imports for a minute on a slow machine."""
 
 
 @contextmanager

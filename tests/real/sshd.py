@@ -38,7 +38,7 @@ class Sftp:
 
     @property
     def address(self) -> str:
-        """Where backups go."""
+        """The place of backups, as `parachute backup init` takes it."""
         name = pwd.getpwuid(os.getuid()).pw_name
         return f"sftp://{name}@127.0.0.1:{self.port}/{self.folder}/backup"
 

@@ -96,7 +96,7 @@ class Synapse(People):
         self.ask(user, "POST", "join", room, body={})
 
     def invite(self, room: str, user: str) -> None:
-        """Whoever has made a room invites somebody."""
+        """Invite somebody, as the person who has made the room."""
         self.ask(self._makers[room], "POST", "rooms", room, "invite", body={"user_id": user})
 
     def put_out(self, room: str, by: str) -> None:
