@@ -46,7 +46,7 @@ test-real: $(VENV)/.installed-development $(CONSOLE) ## Run against programs tha
 
 test-real-deps: ## Install the system packages that test-real needs (Debian)
 	apt-get update -qq
-	apt-get install -y -qq --no-install-recommends fcgiwrap nginx-light npm openssl
+	apt-get install -y -qq --no-install-recommends fcgiwrap nginx-light npm openssh-server openssl restic
 
 test-deps: ## Install the system packages that tests need (Debian)
 	apt-get update -qq

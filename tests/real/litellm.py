@@ -18,7 +18,7 @@ KEY = "sk-of-the-proxy"
 BEHIND = "sk-ant-of-the-service"
 MODEL = "qwen3"
 _SECONDS = 300
-"""Seconds; on a slow machine its imports take a minute."""
+"""Seconds of its start: it imports for a minute on a slow machine."""
 
 
 @contextmanager

@@ -11,10 +11,13 @@ from parachute.ops.backup.access import Access
 from parachute.ops.backup.models import BackupFailed, Damaged, Locked, RepositoryMissing, WrongPassword
 
 _MISSING, _LOCKED, _PASSWORD = 10, 11, 12
+_STRANGER = r"host key verification failed|remote host identification has changed"
+_NOT_LET_IN = r"subprocess ssh: \S+ permission denied \("
 _UNREACHABLE = (
     r"connection refused|no such host|network is unreachable|no route to host|i/o timeout|connection timed out"
-    r"|could not resolve|name or service not known|subprocess ssh|ssh: connect|tls handshake|unable to start the sftp"
+    r"|could not resolve|name or service not known|ssh: connect|tls handshake"
 )
+_SSH_ENDED = r"subprocess ssh|unable to start the sftp"
 _REFUSED = (
     r"access ?denied|invalidaccesskeyid|signaturedoesnotmatch|403 forbidden|401 unauthorized|permission denied \("
 )
@@ -30,10 +33,28 @@ _DAMAGED = (
 
 _ROOM = "Free space there; `parachute backup prune` removes old backups from the repository."
 _FAILED = (
+    # Before the others: restic says of both that ssh has ended.
+    (
+        _STRANGER,
+        "The machine at {where} is not the one that ssh knows by that name, or ssh does not know it yet.",
+        "Connect to it once with `ssh`, and compare the key that it shows. If the key was changed on purpose, `ssh-keygen -R HOST` forgets the old one.",
+    ),
+    (
+        _NOT_LET_IN,
+        "The machine at {where} does not let your ssh key in.",
+        "Write your public key into ~/.ssh/authorized_keys there; no password is asked for here.",
+    ),
     (
         _UNREACHABLE,
         "The repository {where} cannot be reached: {last}.",
         "Check the network, and that the other machine is running.",
+    ),
+    (
+        # restic often ends before it has handed on what ssh said.
+        _SSH_ENDED,
+        "The repository {where} cannot be reached, since ssh has ended: {last}.",
+        "Connect with `ssh`, which names the reason: a host key that is new or another one, or a public key that is not in "
+        "~/.ssh/authorized_keys there. No password is asked for here.",
     ),
     (
         _REFUSED,

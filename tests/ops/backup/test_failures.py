@@ -11,6 +11,7 @@ import pytest
 from parachute.base.errors import ParachuteError, Unavailable
 from parachute.ops.backup import access, create, failures, proof, restore
 from parachute.ops.backup.models import (
+    BackupFailed,
     Damaged,
     NotSetUp,
     Progress,
@@ -221,6 +222,21 @@ def test_a_remote_repository_that_does_not_answer_is_told(
         # By itself restic tries for a quarter of an hour.
         Repository(Restic(installation.places, found, patience=3)).check_there()
     assert not isinstance(failed.value, RepositoryMissing)
+
+
+@pytest.mark.parametrize(
+    ("said", "hint"),
+    [
+        ("subprocess ssh: Host key verification failed.", "ssh-keygen -R"),
+        ("subprocess ssh: me@nas: Permission denied (publickey).", "authorized_keys"),
+        ("subprocess ssh: ssh: connect to host nas port 22: Connection refused", "Check the network"),
+    ],
+)
+def test_what_ssh_refuses_is_not_said_to_be_the_network(installation: Installation, said: str, hint: str) -> None:
+    ended = f"{said}\nFatal: unable to open repository at sftp:me@nas:/x: unable to start the sftp session, error: EOF"
+    failed = failures.failure(installation.access, "read", 1, ended)
+    assert isinstance(failed, BackupFailed)
+    assert hint in str(failed.hint)
 
 
 def test_a_full_disk_is_told_and_the_backup_before_stays(installation: Installation) -> None:

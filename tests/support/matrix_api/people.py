@@ -1,4 +1,4 @@
-"""Actions of people in rooms, whichever home server is asked, and their view of the bot there."""
+"""People in rooms of any home server: their messages, and the bot's as they see them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -32,7 +32,7 @@ class Written:
 
 
 class People:
-    """The parts that each home server has; those that are not here are its own."""
+    """The part that is the same at each home server."""
 
     def direct(self, user: str, *, is_encrypted: bool = False) -> str:
         """Somebody begins a private chat with the bot."""
@@ -51,7 +51,7 @@ class People:
         raise NotImplementedError
 
     def membership(self, room: str) -> str:
-        """The membership of the bot in a room."""
+        """The bot's membership in a room."""
         raise NotImplementedError
 
     def write(self, room: str, user: str, body: str, **content: Any) -> str:
