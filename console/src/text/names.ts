@@ -76,3 +76,6 @@ export const fieldName = (name: string) => {
   const known = called("field", name);
   return known === name ? name.replace(/_/g, " ") : known;
 };
+
+/** The same above a field or a value. */
+export const fieldLabel = (name: string) => fieldName(name).replace(/^./u, (letter) => letter.toUpperCase());

@@ -64,7 +64,7 @@ def test_writing_down_changing_renaming_and_deleting(person: Person, computer: C
     page = person.open("knowledge/new?type=project")
     page.get_by_label("Name", exact=True).fill(name)
     page.get_by_label("Text", exact=True).fill("Lies by the [[Park]], near [[Nobody]].")
-    page.get_by_label("status", exact=True).fill("dreamed of")
+    page.get_by_label("Status", exact=True).fill("dreamed of")
     page.get_by_label("Also called").fill("The boat\nHer")
     page.get_by_role("button", name="Create").click()
     expect(page.get_by_role("heading", name=name, level=1)).to_be_visible()
@@ -72,7 +72,7 @@ def test_writing_down_changing_renaming_and_deleting(person: Person, computer: C
     assert known(computer, para_id)["aliases"] == ["The boat", "Her"]
     page.get_by_role("link", name="Edit").click()
     page.get_by_label("Name", exact=True).fill(f"{name}, red")
-    page.get_by_label("status", exact=True).fill("")
+    page.get_by_label("Status", exact=True).fill("")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("heading", name=f"{name}, red", level=1)).to_be_visible()
     now = known(computer, para_id)

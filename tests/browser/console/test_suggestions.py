@@ -67,7 +67,7 @@ def test_words_are_changed_by_keyboard_alone(make_person: MakePerson, computer: 
     edit.focus()
     page.keyboard.press("Enter")
     dialog = page.get_by_role("dialog", name="Change the suggestion")
-    name = dialog.get_by_label("name", exact=True)
+    name = dialog.get_by_label("Name", exact=True)
     name.focus()
     name.fill("Ottilie Blum")
     name.press("Enter")

@@ -34,14 +34,19 @@ const t = messages("activity_sentences", {
   files_changed: "{who} changed files: {what}.",
   gateway_call: "{who} asked the model and waited {time}.",
   git: "{who} used or decided about a repository: {what}.",
+  git_set_token: "{who} stored a token for {what}.",
+  git_remove_token: "{who} removed the token for {what}.",
   hook_run: "A hook ran: {what}.",
-  import: "{who} imported {what}.",
+  import: "{who} imported something ({what}).",
   inbox_answer: "{who} answered in the inbox: {what}.",
   mcp_call: "{who} used {what} of the MCP server {where}.",
   memory: "{who} changed its notes: {what}.",
   module_call: "{who} asked the module {where}: {what}.",
   network: "{who} decided about a host: {what}.",
   pairing: "{who} changed who has access: {what}.",
+  pairing_approve: "{who} let a chat talk to the bot on {name}.",
+  pairing_deny: "{who} refused a chat that wanted to talk to the bot on {name}.",
+  refused_key: "A call without a valid key came from {what}.",
   restore: "{who} restored the backup {what}.",
   run: "{who} worked for {time}.",
   suggestion: "{who} decided about a suggestion: {what}.",
@@ -50,6 +55,8 @@ const t = messages("activity_sentences", {
   always: "{what} (always allowed)",
   once: "{what} (allowed once)",
   never: "{what} (refused)",
+  forget: "{what} (to be asked about again)",
+  repeated: "{what} (again: {n})",
   push: "{what} (write)",
   fetch: "{what} (read)",
 });
@@ -74,39 +81,49 @@ export function actor(kind: string, name: string, titles: Titles): string {
   return name && name !== "None" ? moduleName(name) : t("computer");
 }
 
-/** Deeds with a bot that have a sentence of their own. */
-const BOT = new Set(["set_token", "remove_token", "configure", "start", "stop", "unlink"]);
+/** Deeds that have a sentence of their own: the first words of the record, and what they were done to. */
+const DEEDS: Record<string, RegExp> = {
+  bot: /^(set_token|remove_token|configure|start|stop|unlink) (\S+)/,
+  git: /^(set token|remove token) of (.+)/,
+  pairing: /^(approve|deny) (\S+)/,
+};
 
 /** Tell a record in one sentence. */
 export function sentence(record: AuditRecord, titles: Titles): string {
   const { event_type, target_module, target_endpoint, tool, summary, duration_ms } = record;
-  const [verb = "", platform = ""] = event_type === "bot" ? String(target_endpoint ?? tool ?? summary ?? "").split(" ") : [];
-  const key = event_type === "hook" ? "hook_run" : BOT.has(verb) ? `bot_${verb}` : event_type;
+  const said = [target_endpoint, tool, summary].filter(Boolean).map(String).join(" ");
+  const [, verb, subject = ""] = DEEDS[event_type]?.exec(said) ?? [];
+  const key = event_type === "hook" ? "hook_run" : verb ? `${event_type}_${verb.replace(" ", "_")}` : event_type;
   const values = {
     who: actor(String(record.source_type ?? ""), String(record.source_id ?? ""), titles),
-    what: readable(event_type, [target_endpoint, tool, summary].filter(Boolean).map(String).join(" ")) || event_type.replace(/_/g, " "),
+    what: (verb ? subject : readable(event_type, said)) || event_type.replace(/_/g, " "),
     where: event_type.startsWith("api_") ? partName(String(target_module ?? "")) : moduleName(String(target_module ?? "")),
-    name: capital(platform),
+    name: capital(subject),
     time: duration(Number(duration_ms ?? 0)),
   };
-  const said = t(key as "other", values);
-  return said === key ? t("other", values) : said;
+  const told = t(key as "other", values);
+  return told === key ? t("other", values) : told;
 }
 
 /** Words of programs in records: how a file was changed, and how a request was made. */
 const FIRST: Record<string, RegExp> = {
   file_change: /^(write|edit|upload|delete|move|make-folder|create|undo) /,
   egress: /^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|CONNECT) /,
+  import: /^\w+ (?=\S+ \S+: )| \S+: .*$/g,
+  refused_key: /^from /,
 };
-const DECIDED = /^(always|once|never): (?:(push|fetch) )?(.+)$/s;
+const DECIDED = /^(always|allow once|once|never|forget): (?:(push|fetch) )?(.+)$/s;
+const REPEATED = / \((\d+) more\)$/;
 
 /** The deed of a record, without the words that only programs need. */
 function readable(type: string, what: string): string {
+  const again = REPEATED.exec(what);
+  if (again) return t("repeated", { what: readable(type, what.slice(0, again.index)), n: Number(again[1]) });
   const decided = DECIDED.exec(what);
   if (!decided) return what.replace(FIRST[type] ?? /^(?!)/, "");
   const [, choice = "", access, subject = ""] = decided;
   const used = access ? t(access as "push", { what: subject }) : subject;
-  return t(choice as "always", { what: used });
+  return t(choice.replace("allow ", "") as "always", { what: used });
 }
 
 /** Deeds of programs among themselves: nobody asked for them, and they hide what somebody did. */

@@ -5,6 +5,7 @@ import { confirm, Dialog } from "~/components/dialog";
 import { Choice, Form, TextField } from "~/components/field";
 import { Badge, Loaded, Notice, Row, Section } from "~/components/layout";
 import { NamedList } from "~/components/named_list";
+import { Sentence } from "~/components/sentence";
 import { useResource } from "~/state/resource";
 import { may } from "~/state/session";
 import { attempt, toast } from "~/state/toasts";
@@ -150,7 +151,9 @@ function ServerDialog({ server, onClose, reload }: ServerDialogProps) {
           <>
             {error && (
               <Notice kind="warning">
-                <p>{error}</p>
+                <p>
+                  <Sentence text={error} />
+                </p>
               </Notice>
             )}
             <NamedList entries={offered} />

@@ -38,7 +38,7 @@ export function Overview() {
               [t("uptime"), running.main_server_uptime_seconds === null ? t("not_yet") : duration(running.main_server_uptime_seconds)],
               [t("provider"), <bdi>{status.provider.provider ? t(`provider_${status.provider.provider}` as "provider_offline") : said(status.provider.because)}</bdi>],
               [t("sandbox"), <Sandbox of={status.sandbox} />],
-              [t("conversations"), t("conversations_now", { total: number(status.sessions.total), n: status.sessions.active })],
+              [t("conversations"), status.sessions.active ? t("conversations_now", { total: number(status.sessions.total), n: status.sessions.active }) : number(status.sessions.total)],
               [t("memory"), status.memory.on ? t("on") : <bdi>{status.memory.reason ? said(status.memory.reason) : t("off")}</bdi>],
               [t("vault"), <bdi>{status.vault}</bdi>],
               [t("port"), String(status.port)],

@@ -42,7 +42,7 @@ function Shown({ near }: { near: Neighbourhood }) {
       <ul class="legend" aria-hidden="true">
         {types.map((type, index) => (
           <li key={type} class={`node-${index % 6}`}>
-            <bdi>{type}</bdi>
+            <bdi>{typeName(type)}</bdi>
           </li>
         ))}
       </ul>

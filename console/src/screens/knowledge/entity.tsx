@@ -9,7 +9,7 @@ import { go, to } from "~/state/router";
 import { may } from "~/state/session";
 import { toast } from "~/state/toasts";
 import { Markdown } from "~/text/markdown";
-import { fieldName, typeName } from "~/text/names";
+import { fieldLabel, typeName } from "~/text/names";
 import { type Entity, entity, kinds, links, remove } from "./data";
 import { LinksOf } from "./links";
 import { MentionsOf } from "./mentions";
@@ -82,7 +82,7 @@ function Actions({ of }: { of: Entity }) {
 function FactsOf({ entity: of }: { entity: Entity }) {
   const facts: [string, ComponentChildren][] = [];
   if (of.aliases.length) facts.push([t("aliases"), <bdi>{of.aliases.join(", ")}</bdi>]);
-  for (const [name, value] of ownFields(of)) facts.push([fieldName(name), <Value value={value} />]);
+  for (const [name, value] of ownFields(of)) facts.push([fieldLabel(name), <Value value={value} />]);
   return facts.length ? <Facts facts={facts} /> : null;
 }
 

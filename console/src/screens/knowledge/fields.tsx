@@ -1,6 +1,6 @@
 /** A form's fields for what an entity of a type may have, each as it is written. */
 import { Choice, Switch, TextField } from "~/components/field";
-import { fieldName } from "~/text/names";
+import { fieldLabel } from "~/text/names";
 import type { Field } from "./data";
 import { t } from "./texts";
 import { editorOf, written } from "./values";
@@ -44,6 +44,6 @@ export function Fields({ fields, before, typed, onChange }: Props) {
 }
 
 function label({ name, required }: Field): string {
-  const known = name === "aliases" ? t("aliases") : name === "tags" ? t("tags") : fieldName(name);
+  const known = name === "aliases" ? t("aliases") : name === "tags" ? t("tags") : fieldLabel(name);
   return required ? t("needed", { name: known }) : known;
 }

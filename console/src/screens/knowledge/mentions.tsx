@@ -71,7 +71,7 @@ export function MentionsOf({ entity, mentions, onChange }: Props) {
           return (
             <Row
               key={each.source_id}
-              title={<bdi>{from?.title ?? each.source_id}</bdi>}
+              title={<bdi>{from?.title ?? (sources.isLoading ? "…" : each.source_id)}</bdi>}
               href={from?.href}
               text={from?.text ? <bdi>{from.text}</bdi> : <Ago time={each.at} />}
               actions={

@@ -7,6 +7,7 @@ import { Empty, Loaded, Page, Section } from "~/components/layout";
 import { useResource } from "~/state/resource";
 import { go, to } from "~/state/router";
 import { attempt, toast } from "~/state/toasts";
+import { typeName } from "~/text/names";
 import { changeType, createType, type Field, type Kind, kinds, removeType } from "./data";
 import { t } from "./texts";
 
@@ -25,7 +26,7 @@ export function NewType() {
 export function EditType({ name }: { name: string }) {
   const types = useResource((signal) => kinds(signal), "types");
   return (
-    <Page title={name} back={back}>
+    <Page title={typeName(name)} back={back}>
       <Loaded of={types}>
         {(all) => {
           const kind = all.find((each) => each.name === name);

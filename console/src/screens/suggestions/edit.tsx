@@ -5,7 +5,7 @@ import { Form, TextField } from "~/components/field";
 import type { Suggestion } from "~/components/suggestion";
 import { keepDraft, useDrafts } from "~/state/drafts";
 import { attempt, toast } from "~/state/toasts";
-import { fieldName } from "~/text/names";
+import { fieldLabel } from "~/text/names";
 import { modify } from "./actions";
 import { t } from "./texts";
 
@@ -39,7 +39,7 @@ export function EditDialog({ suggestion, onClose }: { suggestion: Suggestion; on
         {fields.map(([name, value]) => (
           <TextField
             key={name}
-            label={fieldName(name)}
+            label={fieldLabel(name)}
             hint={typeof value === "string" ? undefined : t("field_json")}
             value={texts[name] ?? ""}
             onInput={(text) => setTexts({ ...texts, [name]: text })}

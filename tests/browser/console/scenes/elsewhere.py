@@ -95,11 +95,18 @@ def devices_told(person: Person) -> Page:
         "is_current": True,
     }
     asked = {**told, "id": "b", "name": "Laptop", "state": "asked", "said_at": None, "is_current": False}
-    failed = {**told, "id": "c", "name": "Tablet", "problem": "The service does not answer.", "is_current": False}
+    failed = {
+        **told,
+        "id": "c",
+        "name": "Tablet",
+        "problem": "fcm.googleapis.com does not answer.",
+        "is_current": False,
+    }
     person.page.route("**/api/push", lambda route: route.fulfill(json={"key": "", "devices": [told, asked, failed]}))
     page = person.open("keys")
     notices = page.locator("main .section", has=page.get_by_role("switch"))
     expect(notices.locator(".row")).to_have_count(3)
+    expect(notices.locator(".loading")).to_have_count(0)
     notices.scroll_into_view_if_needed()
     return page
 

@@ -42,7 +42,7 @@ def token_new(person: Person) -> Page:
 
 def doctor_details(person: Person) -> Page:
     page = person.open("computer/doctor")
-    expect(page.locator("main progress")).to_have_count(0)
+    expect(page.locator("main progress, main .loading")).to_have_count(0)
     for each in page.locator("main details summary").all():
         each.click()
     return page
@@ -62,4 +62,5 @@ def stopped(person: Person) -> Page:
     person.open("inbox")
     page.reload()
     expect(page.locator(".banner")).to_be_visible()
+    expect(page.locator("main .card").first).to_be_visible()
     return page

@@ -71,6 +71,8 @@ def phone_menu(person: Person) -> Page:
     more = page.locator("nav.bar button").last
     if more.is_visible():
         more.click()
+    expect(page.locator("nav.column li a").last).to_be_visible()
+    expect(page.locator("main .card").first).to_be_visible()
     return page
 
 

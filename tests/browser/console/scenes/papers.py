@@ -97,7 +97,9 @@ def entity(person: Person) -> Page:
 
 
 def entity_edit(person: Person) -> Page:
-    return person.open(f"knowledge/entity/{_id(person, 'Garden')}/edit")
+    page = person.open(f"knowledge/entity/{_id(person, 'Garden')}/edit")
+    expect(page.get_by_role("textbox").first).to_be_visible()
+    return page
 
 
 def entity_around(person: Person) -> Page:

@@ -75,7 +75,7 @@ def kit_test(person: Person) -> Page:
 
 
 def backup_failed(person: Person) -> Page:
-    problem = "The place of the backups cannot be reached."
+    problem = "The repository /media/usb/parachute cannot be reached: timeout."
     return _backups(person, problem=problem, create={**_DONE, "result": "failed", "message": problem})
 
 

@@ -15,7 +15,7 @@ def messages_unsent(person: Person) -> Page:
     page = talk(person, "versions")
     session = page.url.rpartition("/")[2]
     _keep(page, "chat", content="And when do I sow the peas?", chat={"session": session})
-    refused = {"isRefused": True, "problem": "The conversation is archived."}
+    refused = {"isRefused": True, "problem": "The conversation has changed since."}
     _keep(page, "chat", content="Which ones come first?", chat={"session": session}, **refused)
     return _shown(page, ".message.waiting")
 
