@@ -15,6 +15,7 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import psutil
 from fastapi import FastAPI
@@ -32,6 +33,7 @@ from parachute.supervisor.logs import log_path
 from parachute.supervisor.service import Supervisor
 from tests.support.clock import ManualClock
 from tests.support.installation import Installation
+from tests.support.noon import around_noon
 from tests.support.programs import Programs
 from tests.support.scripted_agent.packing import scripted_program
 from tests.support.waiting import SECONDS
@@ -169,7 +171,7 @@ class Server(Installation):
 
 
 class TimedServer(Server):
-    """A server whose time stands still until a test lets it pass."""
+    """A server whose time stands still, around noon, until a test lets it pass."""
 
     _clock: ManualClock
     _loop: asyncio.AbstractEventLoop
@@ -179,7 +181,7 @@ class TimedServer(Server):
         asyncio.run_coroutine_threadsafe(self._clock.advance(seconds, *names), self._loop).result(SECONDS)
 
     def _make_clock(self) -> Clock:
-        self._loop, self._clock = asyncio.get_running_loop(), ManualClock(datetime.now(UTC))
+        self._loop, self._clock = asyncio.get_running_loop(), ManualClock(datetime.now(UTC), ZoneInfo(around_noon()))
         return self._clock
 
 
