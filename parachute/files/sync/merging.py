@@ -63,7 +63,9 @@ def merge(base: str | None, ours: str, theirs: str, *, is_stale: bool = False, b
     mine, yours = _split(ours.replace("\r\n", "\n")), _split(theirs.replace("\r\n", "\n"))
     old = [] if base is None else _split(base.replace("\r\n", "\n"))
     if is_stale:
-        old = _common(mine, old)
+        kept = _not_moved(mine, yours)
+        moved = {part.text for part in yours} - {part.text for part in kept}
+        old, yours = [part for part in _common(mine, old) if part.text not in moved], kept
     elif base is None:
         old, yours = _common(mine, yours), _not_moved(mine, yours)
     parts, is_whole = _merged(old, mine, yours, joins=base is not None, both=both)

@@ -71,3 +71,18 @@ def test_nothing_is_lost_or_doubled(
     assert stale or both or moved or again.text == merged.text
     assert new & set(found) <= set(again.text.replace("- ", "").split())
     assert again.is_whole or not merged.is_whole or moved
+
+
+@pytest.mark.parametrize(
+    ("base", "ours", "theirs"),
+    [
+        ("a b c", "a c b", "a b c"),
+        ("a b c", "a c b d", "a b c"),
+        ("a b", "a b c", "b a"),
+        ("a b c", "c a", "a b c d"),
+    ],
+)
+def test_after_a_restore_what_stands_elsewhere_is_neither_doubled_nor_lost(base: str, ours: str, theirs: str) -> None:
+    base, ours, theirs = ("\n\n".join(each.split()) + "\n" for each in (base, ours, theirs))
+    found = merge(base, ours, theirs, is_stale=True).text.split()
+    assert sorted(found) == sorted({*ours.split(), *theirs.split()})
