@@ -214,7 +214,9 @@ async def _from_outside(sessions: Sessions, session: str) -> None:
     await sessions.save(found)
 
 
-async def _said(client: httpx2.AsyncClient, message: str, session: str = "new", **fields: Any) -> ChatStream:
+async def _said(
+    client: httpx2.AsyncClient, message: str, session: str = "new", *, tries: int = 3, **fields: Any
+) -> ChatStream:
     async with chat(client, message, session, **fields) as stream:
         try:
             await stream.collect()
@@ -222,6 +224,9 @@ async def _said(client: httpx2.AsyncClient, message: str, session: str = "new", 
             # The run goes on without whoever follows it, and a busy machine has made this one slow.
             session = stream.of_type("session")[0]["sessionId"]
             stream.events = await events_after(client, session)
+    if stream.terminal.get("code") == "network_error" and tries > 1:
+        # The scripted agent does not try a request again whose connection was closed in that moment, as the real one does.
+        return await _said(client, message, session, tries=tries - 1, **fields)
     assert stream.terminal["type"] == "done", (message, stream.terminal)
     return stream
 

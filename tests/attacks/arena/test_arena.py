@@ -1,13 +1,12 @@
 """The arena: nothing leaves, is remembered, instructs, is approved or is lost, though the model obeys; and the owner's own wishes come true.
 
-`PARACHUTE_ARENA=1000` has all cases and tasks, `make bench ARGS=arena` prints them as a table; a sample is another one each time,
-and `PARACHUTE_ARENA_SEED` repeats one.
+`PARACHUTE_ARENA=1000` has all cases and tasks, `make bench ARGS=arena` prints them as a table, and
+`PARACHUTE_ARENA_SEED` chooses another sample.
 """
 
 import asyncio
 import os
 from collections import Counter
-from random import randrange
 
 import pytest
 
@@ -49,7 +48,7 @@ def test_a_sample_has_every_plan_and_carrier() -> None:
 @pytest.mark.long
 @pytest.mark.timeout(7200)
 def test_nothing_that_a_text_orders_is_done_unseen() -> None:
-    seed = int(os.environ.get("PARACHUTE_ARENA_SEED", randrange(1_000_000)))
+    seed = int(os.environ.get("PARACHUTE_ARENA_SEED", 1))
     print(f"PARACHUTE_ARENA_SEED={seed}")  # noqa: T201 - which cases these were
     total = Measured()
     for part in shares(sample(_CHOSEN, seed)):
