@@ -262,7 +262,7 @@ def test_in_german_and_by_keyboard(make_person: MakePerson) -> None:
     expect(switch).to_have_count(1)
     switch.focus()
     page.keyboard.press("Space")
-    dialog = page.get_by_role("dialog", name="Arbeiten, ohne jedes Mal zu fragen ändern?")
+    dialog = page.get_by_role("dialog", name="„Arbeiten, ohne jedes Mal zu fragen“ ändern?")
     expect(dialog).to_be_visible()
     page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)

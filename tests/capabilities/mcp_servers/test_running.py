@@ -27,7 +27,7 @@ async def test_a_server_written_with_the_library(servers: RunningServers) -> Non
     tools, warnings = await servers.offered()
     assert warnings == []
     assert [tool.name for tool in tools] == ["add", "count", "fail", "token"]
-    assert tools[0].description == "Write a note down."
+    assert tools[0].description.startswith("Write a note down.\n\nIt answers with JSON of this schema: {")
     assert tools[0].input_schema["properties"]["text"]["type"] == "string"
     assert await servers.service.call("notes", "add", {"text": "Buy milk"}) == "Noted: Buy milk"
     assert (servers.data("notes") / "notes.txt").read_text() == "Buy milk\n"
