@@ -112,10 +112,10 @@ def _write(project: Folder, change: Change, batch: Container[str], *, synced: bo
     elif after.kind == "link":
         _place_link(project, change, batch)
     elif after.kind == "folder":
-        _make_way(project, change, batch)
+        known = _make_way(project, change, batch)
         if before.kind != "folder":
-            if before.kind != "none":
-                project.remove(path)
+            if known is not None and not project.remove_known(path, known):
+                raise Meanwhile
             try:
                 project.make_folder(path)
             except FileExistsError as error:
@@ -159,14 +159,15 @@ def _place_link(project: Folder, change: Change, batch: Container[str]) -> None:
         project.remove(temporary)
 
 
-def _make_way(project: Folder, change: Change, batch: Container[str]) -> None:
-    """See that what is there is what was planned for; a folder goes, for a file in its place."""
-    _check(project, change, batch)
+def _make_way(project: Folder, change: Change, batch: Container[str]) -> os.stat_result | None:
+    """See that what is there is what was planned for, and return its status; a folder goes, for a file in its place."""
+    known = _check(project, change, batch)
     if _is_folder(change) and change.after.kind != "folder":
         try:
             project.remove_folder(change.path)
         except OSError as error:
             raise Meanwhile from error
+    return known
 
 
 def _check(project: Folder, change: Change, batch: Container[str]) -> os.stat_result | None:

@@ -208,13 +208,15 @@ class ImportFolders:
         with Folder.open(self._vault.root) as vault:
             try:
                 with vault.file(path) as file:
-                    if os.fstat(file.fileno()).st_size != size or _hashed(file) != (size, digest):
+                    known = os.fstat(file.fileno())
+                    if known.st_size != size or _hashed(file) != (size, digest):
                         return False
             except FileNotFoundError:
                 return True
             except (OSError, InvalidInput):
                 return False
-            vault.remove(path)
+            if not vault.remove_known(path, known):
+                return False
             above = path.rpartition("/")[0]
             with contextlib.suppress(OSError):  # the first folder with something in it
                 while above:

@@ -93,7 +93,8 @@ def test_all_of_a_kind_are_answered_at_once(make_person: MakePerson) -> None:
     problem = next(each for each in ITEMS if each.kind == "problem")
     two = [Item("problem", key, key, "doctor", "", problem.details, problem.answers) for key in ("a", "b")]
     page, answered = opened(make_person(), *two)
-    page.get_by_role("button", name="Hide all 2 problems for a week").click()
+    with page.expect_response(lambda each: each.url.endswith("/api/inbox/answer") and len(answered) == 2):
+        page.get_by_role("button", name="Hide all 2 problems for a week").click()
     expect(page.get_by_role("heading", name="Nothing needs your decision")).to_be_visible()
     assert [(each["id"], each["hash"], each["answer"]) for each in answered] == [
         (each.id, each.hash, "hide") for each in two
