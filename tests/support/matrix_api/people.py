@@ -1,5 +1,6 @@
 """People in rooms of any home server: their messages, and the bot's as they see them."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -31,28 +32,28 @@ class Written:
         return str(found) if found else None
 
 
-class People:
+class People(ABC):
     """The part that is the same at each home server."""
 
+    @abstractmethod
     def direct(self, user: str, *, is_encrypted: bool = False) -> str:
         """Somebody begins a private chat with the bot."""
-        raise NotImplementedError
 
+    @abstractmethod
     def group(self, user: str, title: str = "Family", *others: str, is_encrypted: bool = False) -> str:
         """Somebody makes a room with others, and invites the bot."""
-        raise NotImplementedError
 
+    @abstractmethod
     def put(self, room: str, user: str, kind: str, content: dict[str, Any], state_key: str | None = None) -> str:
         """Somebody sends an event, or changes the state of a room; its id."""
-        raise NotImplementedError
 
+    @abstractmethod
     def events(self, room: str) -> Iterable[dict[str, Any]]:
         """All events of a room, from the first on."""
-        raise NotImplementedError
 
+    @abstractmethod
     def membership(self, room: str) -> str:
         """The bot's membership in a room."""
-        raise NotImplementedError
 
     def write(self, room: str, user: str, body: str, **content: Any) -> str:
         """Somebody writes a message; its event."""
