@@ -4,7 +4,7 @@ import gc
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from secrets import token_hex
@@ -14,6 +14,7 @@ import pytest
 from parachute.sandbox.engines.views import unavailable
 from tests.support.computer import Computer
 from tests.support.fork_server import shared_forks
+from tests.support.installation import Installation
 from tests.support.making import Make
 from tests.support.messages_api import MessagesAPI
 from tests.support.server import Server
@@ -53,6 +54,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             seconds[item.path] = max(seconds[item.path], timeout.args[0])
     # Guests begin first, then files that say how long they may take, then large ones: else one worker ends long after the others.
     items.sort(key=lambda item: (not item.get_closest_marker("guest"), -seconds[item.path], -count[item.path]))
+
+
+_LOGGED_BYTES = 4_000
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Show the ends of the logs of every installation beside a failure: they are gone when somebody asks why."""
+    report = yield
+    if report.failed:
+        for installation in Installation.running:
+            for log in sorted(installation.home.logs.glob("*.log")):
+                said = log.read_bytes()[-_LOGGED_BYTES:].decode(errors="replace")
+                report.sections.append((f"{installation.folder.name} {log.name}", said))
+    return report
 
 
 # What is collected stays until the end: looking through it again and again would take a tenth of the time.

@@ -74,6 +74,8 @@ def command(
     }
     if notify.startswith("/"):
         environment |= {"NOTIFY_SOCKET": notify, "WATCHDOG_USEC": os.environ.get("WATCHDOG_USEC", "")}
+    if zone := os.environ.get("TZ"):  # where /etc/localtime does not say it, as in a container: days begin by it
+        environment["TZ"] = zone
     for name, value in environment.items():
         options += ["--setenv", name, value]
     _make_pipe()

@@ -102,7 +102,7 @@ def test_searching(person: Person, computer: Computer) -> None:
     expect(found.get_by_role("listitem")).to_have_count(1)
     found.get_by_role("link").click()
     expect(page.get_by_role("article", name="The choir")).to_be_visible()
-    furnishing.add_entry(computer, "--- a: b, an issue # 12 of quaggas. Then --- later", 50)
+    furnishing.add_entry(computer, "--- a: b, an issue # 12 of quaggas. Then --- later", 51)
     page.get_by_label("Search the journal").fill("quaggas")
     expect(found.get_by_text("--- a: b, an issue # 12 of quaggas. Then --- later")).to_be_visible()
     page.get_by_label("Search the journal").fill("no such words")

@@ -1,6 +1,7 @@
 """A hostile module in its sandbox: what the consent screen said is all that it can reach."""
 
 import signal
+import os
 import socket
 import subprocess
 import threading
@@ -187,6 +188,7 @@ def test_it_has_no_rights_and_no_neighbours(probe: HostedModule) -> None:
         "PATH": "/usr/local/bin:/usr/bin:/bin",
         "PWD": probe.specification.data,
         "TMPDIR": "/tmp",
+        "TZ": os.environ["TZ"],
     }
     assert probe.post("/namespace").json()["code"] != 0
 
@@ -239,6 +241,16 @@ def test_the_sandbox_passes_signs_of_life_to_the_supervisor() -> None:
         probe.environment |= {"NOTIFY_SOCKET": str(probe.folder / "notify"), "WATCHDOG_USEC": "100000"}
         assert probe.get("/_parachute/health").status == 200
         assert {notifications.recv(100) for _ in range(3)} == {b"READY=1", b"WATCHDOG=1"}
+
+
+def test_its_days_are_those_of_the_computer() -> None:
+    module = PROBE + (
+        "\n    @route('GET', '/offset')\n    async def offset(self):\n        import time\n"
+        "        return {'minutes': time.localtime().tm_gmtoff // 60}\n"
+    )
+    with hosted("probe", module, manifest=MANIFEST, box=True) as probe:
+        probe.environment |= {"TZ": "Asia/Kathmandu"}
+        assert probe.get("/offset").json() == {"minutes": 5 * 60 + 45}
 
 
 def test_it_finishes_what_it_does_when_it_is_stopped() -> None:
