@@ -16,7 +16,7 @@ from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import Conflict, InvalidInput
 from parachute.changes.lineage import Lineage
 from parachute.files.documents import reading
-from parachute.files.documents.program.page import escaped
+from parachute.files.documents.program.text import escaped
 from parachute.files.models import Expected, WrittenFile
 from parachute.files.service import VaultFiles
 from parachute.sandbox.egress.certificates import Certificates

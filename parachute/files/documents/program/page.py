@@ -6,7 +6,7 @@ from typing import IO
 from urllib.parse import urljoin, urlsplit
 
 from parachute.files.documents.program.html import decoded
-from parachute.files.documents.program.text import Text
+from parachute.files.documents.program.text import Text, escaped
 
 _LARGEST = 8 << 20
 _DEEPEST = 8
@@ -22,7 +22,6 @@ _LEFT_OUT = frozenset(
 _VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())  # noqa: SIM905
 _BLOCKS = frozenset("address article body dd div dl dt figcaption figure header main p section table ul ol tr".split())  # noqa: SIM905
 _MARKS = {"strong": "**", "b": "**", "em": "*", "i": "*", "del": "~~", "s": "~~", "code": "`"}
-_SPECIAL = re.compile(r"([\\`*_\[\]<>~|])")
 _BEGINNING = re.compile(r"^(#{1,6}(?=\s)|[-+>](?=\s)|\d+(?=[.)]\s)|={3,}|-{3,})")
 
 
@@ -35,11 +34,6 @@ def read(file: IO[bytes], text: Text) -> None:
     article = max(whole.articles, key=len, default="")
     text.add(f"{' '.join((whole.title or whole.heading).split())}\n")
     text.add(article if len(article) >= _LEAST else whole.written())
-
-
-def escaped(text: str) -> str:
-    """Return words as Markdown that shows them and nothing else."""
-    return _SPECIAL.sub(r"\\\1", text)
 
 
 class _Reader(HTMLParser):

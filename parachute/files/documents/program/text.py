@@ -7,6 +7,7 @@ PAGE = "\f"
 PARAGRAPH = "\u2029"
 """Between blocks that stand in one line of the file: what is counted are the lines that it has."""
 
+_SPECIAL = re.compile(r"([\\`*_\[\]<>~|])")
 _CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff]")
 
 
@@ -63,3 +64,8 @@ class Text:
     def is_empty(self) -> bool:
         """True as long as nothing but space was added."""
         return not any(part.strip() for part in self._parts)
+
+
+def escaped(text: str) -> str:
+    """Return words as Markdown that shows them and nothing else."""
+    return _SPECIAL.sub(r"\\\1", text)

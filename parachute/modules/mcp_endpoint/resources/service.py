@@ -2,11 +2,10 @@
 
 import base64
 from collections.abc import AsyncIterator, Callable, Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
-
-from cryptography.fernet import Fernet, InvalidToken
 
 from parachute.base.clock import Clock
 from parachute.base.errors import ParachuteError
@@ -16,6 +15,9 @@ from parachute.modules.mcp_endpoint.resources.files import Files
 from parachute.modules.mcp_endpoint.resources.knowledge import Entities, Entries
 from parachute.modules.mcp_endpoint.resources.models import Offer, Shown, Source
 from parachute.modules.runtime.service import Hosts
+
+if TYPE_CHECKING:
+    from cryptography.fernet import Fernet
 
 PolicyNow = Callable[[], Policy]
 """The policy of a caller as it is now: it may have been narrowed meanwhile. Error: GrantEnded."""
@@ -34,8 +36,13 @@ class Resources:
         self._hosts = hosts
         self._clock = clock
         self._sources: Sequence[Source] = (Entries(hosts), Entities(hosts), Files(vault, clock))
-        # A place in a source would tell how much of it was left out.
-        self._places = Fernet(Fernet.generate_key())
+
+    @cached_property
+    def _places(self) -> "Fernet":
+        """The key of cursors: a place in a source would tell how much of it was left out."""
+        from cryptography.fernet import Fernet  # a fiftieth of the start, and most lists have one page
+
+        return Fernet(Fernet.generate_key())
 
     @property
     def offers(self) -> list[Offer]:
@@ -134,6 +141,8 @@ class Resources:
     def _place(self, cursor: object) -> tuple[int, int]:
         if cursor is None:
             return 0, 0
+        from cryptography.fernet import InvalidToken
+
         try:
             number, position = self._places.decrypt(str(cursor).encode()).split()
         except (InvalidToken, ValueError):
