@@ -17,7 +17,7 @@ _SCRIPT = """
     mount --bind "$2" "$2/tools/run/disk"
     mount -t proc proc "$2/tools/proc"
     mount --rbind /dev "$2/tools/dev"
-    exec chroot "$2/tools" env TMPDIR=/run/disk SYSTEMD_REPART_MKFS_OPTIONS_EXT4="-m 1" systemd-repart --empty=create --size=auto \\
+    exec chroot "$2/tools" env TMPDIR=/run/disk SYSTEMD_REPART_MKFS_OPTIONS_EXT4="-m 1 -E hash_seed=$3" systemd-repart --empty=create --size=auto \\
       --offline=yes --dry-run=no --seed="$3" --root=/run/root --definitions=/run/root/etc/repart.d --no-pager /run/disk/disk.raw
 """
 
