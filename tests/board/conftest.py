@@ -29,7 +29,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="module")
 def disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The disk of the image, unpacked."""
-    (image,) = (program.TREE / "build").glob(f"parachute-pc_{program.VERSION}_*.img.zst")
+    image = next((program.TREE / "build").glob(f"parachute-pc_{program.VERSION}_*.img.zst"), None)
+    if image is None:
+        pytest.fail("There is no image:  make image BOARD=pc", pytrace=False)
     path = tmp_path_factory.mktemp("board") / "disk.raw"
     subprocess.run(["zstd", "--quiet", "--decompress", str(image), "-o", str(path)], check=True)
     with path.open("r+b") as file:

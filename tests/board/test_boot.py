@@ -5,7 +5,11 @@ import struct
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from tests.board.machine import Board
+
+pytestmark = pytest.mark.guest
 
 NOTE = "Notes/tea.md"
 _keys: list[str] = []
