@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
+BOARD ?=
+SSH_KEY ?=
 CONSOLE := parachute/server/console/static/index.html
 # One more than there are cores: half of its time a worker waits, for the disk and for other processes.
 WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
@@ -11,7 +13,7 @@ WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-long test-rest test-stress test-real test-real-deps golden test-deps test-first-run appliance appliance-image wheel deb oci lint format bench screenshots languages docs lock clean
+.PHONY: help run test test-long test-rest test-stress test-real test-real-deps golden test-deps test-first-run appliance appliance-image wheel deb oci image image-lock board lint format bench screenshots languages docs lock clean
 
 help: ## List what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -69,6 +71,15 @@ deb: $(VENV)/.installed-development $(CONSOLE) ## Build a Debian package into bu
 
 oci: $(VENV)/.installed-development $(CONSOLE) ## Build an image of the whole computer into build, for Podman and Docker (docs/doors.md)
 	@$(BIN)/python -m packages.image
+
+image: $(VENV)/.installed-development $(CONSOLE) ## Build a disk of the whole machine into build, BOARD=pc [SSH_KEY=FILE] (root; docs/image.md)
+	@$(BIN)/python -m packages.machine_image "$(BOARD)" $(if $(SSH_KEY),--ssh-key "$(SSH_KEY)")
+
+image-lock: $(VENV)/.installed-development $(CONSOLE) ## Lock the versions of Debian's packages that there are for BOARD=pc (root)
+	@$(BIN)/python -m packages.machine_image "$(BOARD)" --lock
+
+board: $(VENV)/.installed-development ## Boot what `make image BOARD=pc` built, in QEMU (root, outside CI; ARGS goes to pytest)
+	$(BIN)/pytest -n 0 tests/board $(ARGS)
 
 lint: $(VENV)/.installed-development ## Style, types and import rules
 	$(BIN)/ruff check .

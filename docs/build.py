@@ -58,6 +58,7 @@ GROUPS = {
         "doctor",
         "costs",
         "appliance",
+        "image",
         "nixos",
         "containers",
     ],

@@ -1,1 +1,1 @@
-"""Doors into the computer beside a clone: the wheel, a Debian package, an image for containers. `docs/doors.md` compares them."""
+"""Doors into the computer beside a clone: the wheel, a Debian package, an image for containers, and one of a whole machine. `docs/doors.md` compares them."""

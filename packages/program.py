@@ -56,9 +56,15 @@ def install(root: Path) -> None:
         into += ["--python-platform", f"{platform.machine()}-manylinux_{_GLIBC}"]
         _pip("--require-hashes", "-r", str(folder / "requirements.txt"), *into)
         _pip(str(wheel(folder)), *into)
-    # Scripts that name the interpreter of this machine, and where the wheel lay.
-    for left in (packages / "bin", packages / ".lock", *packages.glob("*.dist-info/direct_url.json")):
+    # Scripts that name the interpreter of this machine; where the wheel lay, and when.
+    for left in (packages / "bin", packages / ".lock"):
         subprocess.run(["rm", "-rf", str(left)], check=True)
+    for name in ("direct_url.json", "uv_cache.json"):
+        for file in packages.glob(f"*.dist-info/{name}"):
+            record = file.with_name("RECORD")
+            lines = record.read_text().splitlines(keepends=True)
+            record.write_text("".join(line for line in lines if not line.startswith(f"{file.parent.name}/{name},")))
+            file.unlink()
     # Another name than the one to type: what is printed then names that one, and not this path.
     command = place / "bin" / "parachute-cli"
     command.write_text(_COMMAND)
