@@ -29,8 +29,8 @@ def settings() -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def computer(request: pytest.FixtureRequest, model: MessagesAPI, settings: dict[str, Any]) -> Iterator[Installation]:
-    """A computer that asks that model, or a server in this process for a file that says `IN_PROCESS = True`: it costs less."""
-    make = server_with if getattr(request.module, "IN_PROCESS", False) else computer_with
+    """A server in this process that asks that model, or a whole computer, which costs more, for a file that says `WHOLE = True`."""
+    make = computer_with if getattr(request.module, "WHOLE", False) else server_with
     with make(model, **settings) as running:
         yield running
 

@@ -14,6 +14,7 @@ from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, text
 
 pytestmark = pytest.mark.long
+WHOLE = True
 
 BELOW = ("capabilities/agents", "capabilities/skills", "capabilities/mcps", "modules/brain")
 LOOKS = [(PHONE, "light", "en"), (DESKTOP, "dark", "de")]

@@ -19,6 +19,7 @@ from tests.support.messages_api import MessagesAPI, text
 from tests.support.telegram_api import TOKEN, TelegramApi
 
 pytestmark = pytest.mark.long
+WHOLE = True
 
 HOSTILE = "<img src=x onerror=alert(1)> \u202etxt.exe"
 

@@ -13,7 +13,6 @@ from tests.support.messages_api import MessagesAPI
 from tests.support.replies import Pause, Reply, text
 
 pytestmark = pytest.mark.long
-IN_PROCESS = True
 
 
 def answers(page: Page, *said: str) -> None:

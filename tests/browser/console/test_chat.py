@@ -16,7 +16,6 @@ from tests.support.messages_api import MessagesAPI
 from tests.support.replies import Pause, Reply, text, tool_use
 
 pytestmark = pytest.mark.long
-IN_PROCESS = True
 
 PICTURE = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="

@@ -13,7 +13,6 @@ from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, text, tool_use
 
 pytestmark = pytest.mark.long
-IN_PROCESS = True
 
 HOSTILE = ("<img src=x onerror=alert(1)>", "‮txt.exe", "$(reboot)", "a" * 180)
 

@@ -9,6 +9,7 @@ from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, text, tool_use
 
 pytestmark = pytest.mark.long
+WHOLE = True
 
 
 def test_each_turn_keeps_its_cards_in_both_windows_and_after_a_crash(

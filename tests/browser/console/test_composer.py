@@ -14,6 +14,7 @@ from tests.support.messages_api import MessagesAPI
 from tests.support.replies import Pause, Reply, text
 
 pytestmark = pytest.mark.long
+WHOLE = True
 
 
 @pytest.fixture(scope="module", autouse=True)

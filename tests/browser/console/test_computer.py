@@ -19,6 +19,7 @@ from tests.support.installation import PLAIN
 from tests.support.messages_api import MessagesAPI
 
 pytestmark = pytest.mark.long
+WHOLE = True
 
 SECRET = "the-word-of-that-server"
 

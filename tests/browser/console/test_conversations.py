@@ -17,6 +17,7 @@ from tests.chat.imports import exports
 from tests.support.computer import Computer
 
 pytestmark = pytest.mark.long
+WHOLE = True
 
 HOSTILE = "<img src=x onerror=alert(1)> \u202etxt.exe"
 

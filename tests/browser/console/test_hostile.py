@@ -11,6 +11,7 @@ from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, text, tool_use
 
 pytestmark = pytest.mark.long
+WHOLE = True
 
 EVIL = "<img src=x onerror=alert(1)><b>bold</b>"
 TURNED = "\u202egnp.exe"

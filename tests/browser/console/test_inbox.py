@@ -23,6 +23,7 @@ from tests.support.messages_api import MessagesAPI, text, tool_use
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.long
+WHOLE = True
 
 
 @pytest.fixture(scope="module")

@@ -21,6 +21,7 @@ pytestmark = [
     pytest.mark.long,
     pytest.mark.skipif(shutil.which("restic") is None, reason="needs restic: `make test-deps` installs it"),
 ]
+WHOLE = True
 
 
 @pytest.fixture(scope="module")

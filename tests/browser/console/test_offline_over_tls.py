@@ -19,6 +19,7 @@ from tests.support.computer import Computer
 from tests.support.installation import PLAIN
 
 pytestmark = pytest.mark.long
+WHOLE = True
 
 AWAY = "The computer does not answer. You see what was loaded last."
 

@@ -14,7 +14,6 @@ from tests.support.computer import Computer
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.long
-IN_PROCESS = True
 
 
 @pytest.fixture(scope="module", autouse=True)

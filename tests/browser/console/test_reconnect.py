@@ -10,6 +10,7 @@ from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI
 
 pytestmark = pytest.mark.long
+WHOLE = True
 
 AWAY = "The computer does not answer."
 

@@ -15,6 +15,7 @@ from tests.support.messages_api import MessagesAPI
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.long
+WHOLE = True
 
 _FORM = """({address, fields, files}) => {
   const form = document.createElement("form");

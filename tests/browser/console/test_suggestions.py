@@ -14,6 +14,7 @@ from tests.browser.console.proposals import call, install_official, know, waitin
 from tests.support.computer import Computer
 
 pytestmark = pytest.mark.long
+WHOLE = True
 
 AXE = Path(__file__).parents[3] / "console" / "node_modules" / "axe-core" / "axe.min.js"
 

@@ -17,6 +17,7 @@ from tests.support.computer import Computer
 from tests.support.installation import PLAIN
 
 pytestmark = [pytest.mark.long, needs_bubblewrap]
+WHOLE = True
 
 
 @pytest.fixture(scope="module")
