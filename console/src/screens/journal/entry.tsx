@@ -11,15 +11,21 @@ import { attempt, toast } from "~/state/toasts";
 import { Markdown } from "~/text/markdown";
 import { About } from "./about_what";
 import { assetAddress, type Entry, pictures, remove, restore, smallAddress } from "./data";
-import { Spoken } from "./spoken";
+import { Spoken, useVoice, type Voice } from "./spoken";
 import { t } from "./texts";
 
 interface Props {
   entry: Entry;
+  voice: Voice | undefined;
   onChange: () => Promise<void>;
 }
 
-export function EntryBlock({ entry, onChange }: Props) {
+export function Entries({ entries, onChange }: { entries: Entry[]; onChange: () => Promise<void> }) {
+  const voice = useVoice(entries);
+  return entries.map((entry, index) => <EntryBlock key={entry.id ?? index} entry={entry} voice={voice} onChange={onChange} />);
+}
+
+function EntryBlock({ entry, voice, onChange }: Props) {
   const [isEditing, setEditing] = useState(false);
   // What was changed without a connection is shown as it will be.
   const pending = entry.id === null ? undefined : waiting.value.find(({ edit }) => edit?.entry === entry.id && edit.theirs === undefined);
@@ -58,7 +64,7 @@ export function EntryBlock({ entry, onChange }: Props) {
           {entry.audio_path && (
             <audio controls preload="none" src={assetAddress(entry.audio_path)} aria-label={t("recording", { name })} />
           )}
-          {entry.audio_path && id !== null && may("voice") && <Spoken entry={entry} id={id} name={name} />}
+          {entry.audio_path && id !== null && voice && <Spoken entry={entry} id={id} name={name} voice={voice} />}
           {pending && <p class="muted">{t("changed_here")}</p>}
           {text && <Markdown text={text} />}
           {shown.map(({ path, alt }) => (
@@ -88,7 +94,7 @@ function Labels({ fields: { tags, place } }: { fields: Entry["fields"] }) {
   return all.length > 0 ? <p class="entry-labels">{all.map((each) => <bdi key={each}>{each}</bdi>)}</p> : null;
 }
 
-function Edit({ id, entry, onDone, onChange }: Props & { id: string; onDone: () => void }) {
+function Edit({ id, entry, onDone, onChange }: Omit<Props, "voice"> & { id: string; onDone: () => void }) {
   const pending = waiting.value.find(({ edit }) => edit?.entry === id && edit.theirs === undefined);
   const [content, setContent] = useDraft(`entry/${id}/text`, pending?.content ?? entry.content);
   const [title, setTitle] = useDraft(`entry/${id}/title`, pending?.edit?.title ?? entry.title);
