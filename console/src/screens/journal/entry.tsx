@@ -9,7 +9,7 @@ import { post } from "~/state/outbox";
 import { may } from "~/state/session";
 import { attempt, toast } from "~/state/toasts";
 import { Markdown } from "~/text/markdown";
-import { About } from "./about_what";
+import { About, type Subjects, useSubjects } from "./about_what";
 import { assetAddress, type Entry, pictures, remove, restore, smallAddress } from "./data";
 import { Spoken, useVoice, type Voice } from "./spoken";
 import { t } from "./texts";
@@ -17,15 +17,16 @@ import { t } from "./texts";
 interface Props {
   entry: Entry;
   voice: Voice | undefined;
+  subjects: Subjects | undefined;
   onChange: () => Promise<void>;
 }
 
 export function Entries({ entries, onChange }: { entries: Entry[]; onChange: () => Promise<void> }) {
-  const voice = useVoice(entries);
-  return entries.map((entry, index) => <EntryBlock key={entry.id ?? index} entry={entry} voice={voice} onChange={onChange} />);
+  const shared = { voice: useVoice(entries), subjects: useSubjects(entries), onChange };
+  return entries.map((entry, index) => <EntryBlock key={entry.id ?? index} entry={entry} {...shared} />);
 }
 
-function EntryBlock({ entry, voice, onChange }: Props) {
+function EntryBlock({ entry, voice, subjects, onChange }: Props) {
   const [isEditing, setEditing] = useState(false);
   // What was changed without a connection is shown as it will be.
   const pending = entry.id === null ? undefined : waiting.value.find(({ edit }) => edit?.entry === entry.id && edit.theirs === undefined);
@@ -80,7 +81,7 @@ function EntryBlock({ entry, voice, onChange }: Props) {
             </p>
           ))}
           <Labels fields={entry.fields} />
-          <About mentions={entry.mentions} />
+          <About mentions={entry.mentions} subjects={subjects} />
         </>
       )}
     </article>
@@ -94,7 +95,7 @@ function Labels({ fields: { tags, place } }: { fields: Entry["fields"] }) {
   return all.length > 0 ? <p class="entry-labels">{all.map((each) => <bdi key={each}>{each}</bdi>)}</p> : null;
 }
 
-function Edit({ id, entry, onDone, onChange }: Omit<Props, "voice"> & { id: string; onDone: () => void }) {
+function Edit({ id, entry, onDone, onChange }: Pick<Props, "entry" | "onChange"> & { id: string; onDone: () => void }) {
   const pending = waiting.value.find(({ edit }) => edit?.entry === id && edit.theirs === undefined);
   const [content, setContent] = useDraft(`entry/${id}/text`, pending?.content ?? entry.content);
   const [title, setTitle] = useDraft(`entry/${id}/title`, pending?.edit?.title ?? entry.title);
