@@ -1,6 +1,6 @@
 """The wing `automation`: suggestions, agents of modules, scheduled agents, maintenance, triage and the curator."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from msgspec import Struct
 
@@ -157,6 +157,15 @@ def _has_tools(llm: ModelServices) -> Callable[[], bool]:
     return lambda: llm.gateway.upstream.provider.name != "offline"
 
 
+def _spent(llm: ModelServices) -> Callable[[str], Awaitable[float]]:
+    """Return what tells the dollars that a conversation has cost."""
+
+    async def spent(session: str) -> float:
+        return (await llm.gateway.used_by(session)).dollars
+
+    return spent
+
+
 async def _build_scheduled(
     installation: Installation,
     storage: Storage,
@@ -180,6 +189,7 @@ async def _build_scheduled(
             events.scheduler,
             suggestions,
             _has_tools(llm),
+            _spent(llm),
         )
     )
     triage = await lifecycle.start(
