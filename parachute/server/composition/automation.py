@@ -15,6 +15,8 @@ from parachute.automation.memory.service import MemoryKeeping
 from parachute.automation.module_agents.conversations import ModuleConversations
 from parachute.automation.module_agents.service import ModuleAgents
 from parachute.automation.questions.service import AgentQuestions
+from parachute.automation.reminders.inbox import RemindersSource
+from parachute.automation.reminders.service import Reminders
 from parachute.automation.scheduled_agents.inbox import AgentsSource
 from parachute.automation.scheduled_agents.service import ScheduledAgents
 from parachute.automation.suggestions.inbox import SuggestionsSource
@@ -55,6 +57,7 @@ class AutomationServices(Struct, frozen=True, kw_only=True):
     maintenance: Maintenance
     questions: Questions
     hook_memory: HookMemory
+    reminders: Reminders
     scheduled_agents: ScheduledAgents
     transcriptions: Transcriptions
     triage: Orchestrator
@@ -120,7 +123,8 @@ async def build_automation(
     scheduled_agents, triage = await _build_scheduled(
         installation, storage, events, llm, modules, sessions, suggestions, agents, lifecycle
     )
-    events.inbox.add(AgentsSource(scheduled_agents), AgentRequestsSource(requests))
+    reminders = Reminders(installation.home.root, clock, events.inbox.changed)
+    events.inbox.add(AgentsSource(scheduled_agents), AgentRequestsSource(requests), RemindersSource(reminders))
     curator = await _build_curator(
         installation, storage, events, llm, sessions, suggestions, chat, agents, scheduled_agents, lifecycle
     )
@@ -133,6 +137,7 @@ async def build_automation(
         maintenance=maintenance,
         questions=questions,
         hook_memory=HookMemory(events.hooks, questions.reason_unavailable),
+        reminders=reminders,
         scheduled_agents=scheduled_agents,
         transcriptions=await _build_transcriptions(installation, storage, events, modules, chat, lifecycle),
         triage=triage,

@@ -11,6 +11,7 @@ import { agentName, moduleName } from "~/text/names";
 import { described, said } from "~/text/server_sentences";
 import { titles } from "./about";
 import type { Agent } from "./models";
+import { Reminders } from "./reminders";
 import { RunsDialog } from "./runs";
 import { t } from "./texts";
 
@@ -45,6 +46,7 @@ export default function Schedule() {
           </>
         )}
       </Loaded>
+      <Reminders />
       {shown && <RunsDialog agent={shown} onClose={() => setShown(undefined)} />}
     </Page>
   );
@@ -79,7 +81,7 @@ function Line({ agent, onLook, reload }: { agent: Agent; onLook: () => void; rel
   const time = (iso: string) => moment(iso, { dateStyle: "short", timeStyle: "short" });
   const facts = [
     agent.schedule.enabled ? when(agent) : t("off"),
-    agent.nextRuns.length > 0 && t("next_runs", { times: agent.nextRuns.map(time).join(", ") }),
+    agent.nextRuns.length > 0 && t("next_runs", { times: agent.nextRuns.map(time).join("; ") }),
     agent.state.lastRunAt && t("last", { time: time(agent.state.lastRunAt) }),
     cost(agent),
   ];
