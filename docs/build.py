@@ -46,6 +46,7 @@ GROUPS = {
         "network",
         "suggestions",
         "scheduled-agents",
+        "reminders",
         "hooks",
         "recipes",
     ],

@@ -38,6 +38,7 @@ SECTIONS = {
     "Agents and what they may use": {
         "agents": "List, write and approve agents that answer you, or work for other agents",
         "skills": "List, write and approve skills: instructions that agents read when a task needs them",
+        "remind": "Remind you of something at a time, or again and again, without any model",
         "schedule": "List, approve and run scheduled agents",
         "modules": "Install, approve and remove modules",
         "plugins": "Install, approve, update and remove plugins: skills, agents, commands and programs of other people",

@@ -69,6 +69,7 @@ ROUTES = _table(
         "/.well-known": "web.authorization.api",
         "para": "modules.runtime.api",
         "scheduler": "automation.scheduled_agents.api",
+        "reminders": "automation.reminders.api",
         "suggestions": "automation.triage.api automation.suggestions.api",
         "sandbox": "sandbox.image.api chat.runs.api:sandbox_router",
         "memory": "automation.memory.api",

@@ -136,6 +136,13 @@ ITEMS = (
         *("this", "that", "both"),
         key="copy",
     ),
+    _item(
+        "reminder",
+        EVIL,
+        {"text": EVIL, "due": SINCE, "schedule": "every weekday at 7"},
+        *("done", "in_an_hour", "tomorrow"),
+        source="reminder",
+    ),
     _item("update", f"The update came back: {EVIL}", {"phase": "back", "since": [EVIL], "next": EVIL}, "hide"),
 )
 """Each has an id of its own."""

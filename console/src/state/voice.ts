@@ -12,10 +12,12 @@ const OVER = ["done", "failed", "cancelled"];
 
 export const voiceStatus = (signal?: AbortSignal) => api.get("/api/voice", { signal });
 
-/** The newest transcription of an entry of the journal, if there is one. */
-export async function ofEntry(entry: string, signal: AbortSignal) {
-  const { transcriptions } = await api.get("/api/voice/transcriptions", { query: { entry, limit: 1 }, signal });
-  return transcriptions[0];
+/** The newest transcription of each entry of the journal whose recording lies in one of these folders. */
+export async function ofEntries(folders: string[], signal: AbortSignal) {
+  const asked = folders.map((folder) => api.get("/api/voice/transcriptions", { query: { folder, limit: 500 }, signal }));
+  const found = (await Promise.all(asked)).flatMap(({ transcriptions }) => transcriptions);
+  // The newest of a folder are first, and the last one that is put in stays.
+  return new Map(found.reverse().map((job) => [job.entry, job]));
 }
 
 export const askFor = (body: Wanted) => api.post("/api/voice/transcriptions", { body });

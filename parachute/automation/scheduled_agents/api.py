@@ -18,7 +18,6 @@ from parachute.automation.scheduled_agents.listing import (
     result_of,
 )
 from parachute.automation.scheduled_agents.models import AgentFile, AgentState, RunRecord
-from parachute.automation.scheduled_agents.run import NO_TOOLS
 from parachute.automation.scheduled_agents.service import ScheduledAgents
 from parachute.automation.scheduled_agents.transcripts import Transcript
 from parachute.base.answers import Answer, Done
@@ -218,7 +217,7 @@ async def _listed(service: ScheduledAgents, found: tuple[AgentFile, ...]) -> lis
             states.get(agent.key) or AgentState(),
             is_running=service.is_running(agent),
             clock=service.scheduler.clock,
-            skips=None if service.has_tools() else NO_TOOLS,
+            skips=service.reason_to_skip(agent, states.get(agent.key) or AgentState()),
         )
         for agent in found
     ]

@@ -1,21 +1,27 @@
 """Agents and runs as the app and the command line read them (contract, section 9)."""
 
-from datetime import date, datetime
+from datetime import date
 from typing import Literal
 
 from msgspec import field
 
 from parachute.automation.scheduled_agents.models import AgentFile, AgentState, RunRecord, Status
+from parachute.automation.scheduled_agents.state import month_of
 from parachute.base.answers import Answer
 from parachute.base.clock import Clock, as_text
-from parachute.events.scheduler.times import next_due
+from parachute.events.scheduler.grammar import upcoming
 
 
 class Schedule(Answer, frozen=True):
-    """The time of each day; empty for a file that cannot be read."""
+    """The schedule as in its file and in words; empty for a file that cannot be read.
+
+    `most_a_month` are US dollars after which scheduled runs are skipped.
+    """
 
     enabled: bool
     time: str
+    words: str
+    most_a_month: float | None
 
 
 class LastRun(Answer, frozen=True, rename="camel"):
@@ -29,7 +35,11 @@ class LastRun(Answer, frozen=True, rename="camel"):
 
 
 class ScheduledAgent(Answer, frozen=True, rename="camel", kw_only=True):
-    """One agent; what the app does not know of is our own. `skips` says why its next run will be skipped."""
+    """One agent; what the app does not know of is our own. `skips` says why its next run will be skipped.
+
+    `next_runs` are the next three; `last_dollars` is what the last run has cost where a key pays, and `month_dollars` those of
+    this month.
+    """
 
     name: str
     display_name: str
@@ -48,7 +58,10 @@ class ScheduledAgent(Answer, frozen=True, rename="camel", kw_only=True):
     last_status: Status | None
     last_error: str | None
     next_run_at: str | None
+    next_runs: tuple[str, ...]
     retry_at: str | None
+    last_dollars: float | None
+    month_dollars: float
 
 
 class AgentPage(Answer, frozen=True, rename="camel"):
@@ -91,14 +104,19 @@ def listed(agent: AgentFile, state: AgentState, *, is_running: bool, clock: Cloc
     """One agent as it is now."""
     definition = agent.definition
     is_enabled = definition is not None and definition.is_enabled
-    next_run: datetime | None = None
+    next_runs: list[str] = []
     if definition is not None and is_enabled and agent.is_approved:
-        next_run = next_due(definition.at, clock.now(), clock.zone)
+        next_runs = [as_text(moment) for moment in upcoming(definition.at, clock)]
     return ScheduledAgent(
         name=agent.name,
         display_name=agent.shown_name,
         description=definition.description if definition else "",
-        schedule=Schedule(is_enabled, str(definition.at) if definition else ""),
+        schedule=Schedule(
+            is_enabled,
+            str(definition.at) if definition else "",
+            definition.at.words if definition else "",
+            definition.most_a_month if definition else None,
+        ),
         state=LastRun(
             state.last_run_at, state.last_processed_date, state.run_count, state.last_status, state.last_error
         ),
@@ -113,8 +131,11 @@ def listed(agent: AgentFile, state: AgentState, *, is_running: bool, clock: Cloc
         skips=skips if is_enabled and agent.is_approved else None,
         last_status=state.last_status,
         last_error=state.last_error,
-        next_run_at=as_text(next_run) if next_run else None,
+        next_run_at=next_runs[0] if next_runs else None,
+        next_runs=tuple(next_runs),
         retry_at=state.retry_at,
+        last_dollars=state.last_dollars,
+        month_dollars=state.spent_in(month_of(clock)),
     )
 
 

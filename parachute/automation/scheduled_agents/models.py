@@ -46,7 +46,7 @@ class RunRecord(Answer, frozen=False):  # type: ignore[misc]  # it is written wh
     """One run; times are in UTC, `date` is the day that it is about, `error` also says why one was skipped.
 
     `left_some` is true when it saw only a part of what there was. `wrote` is the digest of the page that it left, `undone`
-    when that was taken back.
+    when that was taken back. `dollars` is what it has cost where a key pays.
     """
 
     id: str
@@ -62,6 +62,7 @@ class RunRecord(Answer, frozen=False):  # type: ignore[misc]  # it is written wh
     left_some: bool = False
     wrote: str | None = None
     undone: str | None = None
+    dollars: float = 0.0
 
     def note(self, text: str) -> None:
         """Add a line to the log."""
@@ -71,9 +72,10 @@ class RunRecord(Answer, frozen=False):  # type: ignore[misc]  # it is written wh
 
 
 class AgentState(Struct):
-    """The state that survives a restart. `taken` is the newest day that the scheduler has begun, for a schedule at `time`.
+    """The state that survives a restart. `taken` is the newest day or moment that the scheduler has begun, for a schedule at `time`.
 
-    `retry_at` is when that day is tried once more; `running` is the run that has begun and not ended.
+    `retry_at` is when that one is tried once more; `running` is the run that has begun and not ended. `month_dollars` is what
+    its runs of the `month` have cost.
     """
 
     last_run_at: str | None = None
@@ -86,6 +88,13 @@ class AgentState(Struct):
     taken: str | None = None
     retry_at: str | None = None
     running: RunRecord | None = None
+    last_dollars: float | None = None
+    month: str | None = None
+    month_dollars: float = 0.0
+
+    def spent_in(self, month: str) -> float:
+        """The dollars that its runs of a month (YYYY-MM) have cost."""
+        return self.month_dollars if self.month == month else 0.0
 
 
 def key_of(module: str, agent: str) -> str:

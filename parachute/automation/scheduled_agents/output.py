@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import os
+from collections.abc import Collection
 from datetime import date
 from pathlib import Path
 
@@ -66,6 +67,14 @@ class Output:
                 key="output_exists",
             )
         return present
+
+    async def unchanged(self, written: Collection[str | None]) -> bytes | None:
+        """The present content if it is one that was written, by its digest; None for nothing, or anything else."""
+        try:
+            present = await self._files.read_bytes(self.path)
+        except (NotFound, InvalidInput):
+            return None
+        return present if digest_of(present) in written else None
 
     async def write(self, text: str, expected: bytes | None) -> bytes:
         """Put the answer into the file and give its content; error: Conflict if what is there is not what was expected."""

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ _SHOWN = ("file_path", "path", "pattern", "command", "query")
 
 
 class AgentRun(Struct, frozen=True):
-    """Carries one run out; `record` says what it did."""
+    """Carries one run out; `record` says what it did. `skips` is a reason to skip it that is known before."""
 
     agents: ModuleAgents
     suggestions: Suggestions
@@ -42,7 +42,7 @@ class AgentRun(Struct, frozen=True):
     agent: AgentFile
     definition: Definition
     record: RunRecord
-    has_tools: Callable[[], bool]
+    skips: str | None
 
     async def carry_out(self, *, force: bool) -> None:
         """Run to the end; never raises for what goes wrong, but when it is cancelled."""
@@ -55,7 +55,11 @@ class AgentRun(Struct, frozen=True):
         expected: bytes | None = None
         if force:
             expected = await output.replaceable()
-        if reason := await self._why_skipped(output, day, force):
+        elif self.definition.at.is_often:
+            # The page of the day is written anew, unless somebody else has changed it.
+            runs = await asyncio.to_thread(self.store.runs, self.agent.key)
+            expected = await output.unchanged({run.wrote for run in runs})
+        if reason := await self._why_skipped(output, day, force, expected):
             record.status, record.error = "skipped", reason
             record.note(reason)
             return
@@ -71,10 +75,10 @@ class AgentRun(Struct, frozen=True):
         record.status, record.output = "completed", output.path
         record.note(f"Wrote {output.path}.")
 
-    async def _why_skipped(self, output: Output, day: date, force: bool) -> str | None:
-        if not self.has_tools():
-            return NO_TOOLS
-        if not force and await output.is_taken():
+    async def _why_skipped(self, output: Output, day: date, force: bool, expected: bytes | None) -> str | None:
+        if self.skips:
+            return self.skips
+        if not force and expected is None and await output.is_taken():
             return f"{output.path} is there already."
         return await _nothing_to_do(self.vault, self.agent.module, self.definition, day)
 

@@ -16,8 +16,15 @@ from parachute.automation.scheduled_agents.models import (
     Trigger,
 )
 from parachute.automation.scheduled_agents.output import Output, last_written, may_write, take_back
-from parachute.automation.scheduled_agents.run import AgentRun
-from parachute.automation.scheduled_agents.state import begun, ended, taken_day, unscheduled
+from parachute.automation.scheduled_agents.run import NO_TOOLS, AgentRun
+from parachute.automation.scheduled_agents.state import (
+    begun,
+    day_of,
+    ended,
+    over_limit,
+    taken_before,
+    unscheduled,
+)
 from parachute.automation.scheduled_agents.store import AgentStore
 from parachute.automation.scheduled_agents.transcripts import Transcript, transcript_of
 from parachute.automation.suggestions.service import Suggestions
@@ -42,6 +49,7 @@ class ScheduledAgents:
     """Lists, approves and runs scheduled agents; owns the runs that people began.
 
     `has_tools` says whether the model in force can use tools: without them nothing is run, since it would invent what it writes.
+    `spent` gives the dollars that a conversation has cost.
     """
 
     def __init__(
@@ -55,8 +63,10 @@ class ScheduledAgents:
         scheduler: Scheduler,
         suggestions: Suggestions,
         has_tools: Callable[[], bool],
+        spent: Callable[[str], Awaitable[float]],
     ) -> None:
         self.has_tools = has_tools
+        self._spent = spent
         self.scheduler = scheduler
         self.sessions = sessions
         self.store = AgentStore(home.root)
@@ -74,7 +84,7 @@ class ScheduledAgents:
     async def start(self) -> None:
         """Record runs that an earlier server left as failed, and offer the scheduler what is due from now on."""
         try:
-            await asyncio.to_thread(self._recover)
+            await self._recover()
         except ParachuteError as error:
             # No agent runs until it is mended, and everything else does.
             log.error("The last runs of agents are unknown: %s", error)
@@ -173,6 +183,12 @@ class ScheduledAgents:
 
         await asyncio.to_thread(self.store.change, agent.key, forget)
 
+    def reason_to_skip(self, agent: AgentFile, state: AgentState) -> str | None:
+        """The reason for which its next run by the schedule will be skipped, as far as that is known."""
+        if not self.has_tools():
+            return NO_TOOLS
+        return self._over(agent.definition, state) if agent.definition is not None else None
+
     def today(self) -> date:
         """Today's date in this machine's time zone."""
         return self.scheduler.clock.today()
@@ -218,14 +234,15 @@ class ScheduledAgents:
                 await asyncio.to_thread(self.store.change, agent.key, unscheduled)
             return None
         state, taken = await asyncio.to_thread(
-            taken_day, self.store, agent.key, state, definition.at, self.scheduler.clock
+            taken_before, self.store, agent.key, state, definition.at, self.scheduler.clock
         )
         if agent.key in self._running:
             return None
 
-        async def run(day: date, again: bool) -> None:
+        async def run(due: date, again: bool) -> None:
+            day = day_of(due, self.scheduler.clock.zone)
             about = day - _DAY if definition.is_day_before else day
-            await self._run(agent, definition, about, "retry" if again else "schedule", taken=day)
+            await self._run(agent, definition, about, "retry" if again else "schedule", taken=due)
 
         retry = datetime.fromisoformat(state.retry_at) if state.retry_at else None
         return Job(agent.key, definition.at, taken, run, retry)
@@ -245,10 +262,21 @@ class ScheduledAgents:
         self._running.add(agent.key)
         try:
             record = RunRecord(str(uuid.uuid4()), day.isoformat(), trigger, now())
-            await asyncio.to_thread(self.store.change, agent.key, begun(record, taken))
+            state = await asyncio.to_thread(self.store.change, agent.key, begun(record, taken))
             try:
                 run = AgentRun(
-                    self._agents, self._suggestions, self.store, self._vault, agent, definition, record, self.has_tools
+                    self._agents,
+                    self._suggestions,
+                    self.store,
+                    self._vault,
+                    agent,
+                    definition,
+                    record,
+                    NO_TOOLS
+                    if not self.has_tools()
+                    else None
+                    if trigger == "person"
+                    else self._over(definition, state),
                 )
                 await run.carry_out(force=force)
             except Exception:
@@ -258,8 +286,12 @@ class ScheduledAgents:
             self._running.discard(agent.key)
         return record
 
+    def _over(self, definition: Definition, state: AgentState) -> str | None:
+        return over_limit(state, definition.most_a_month, self.scheduler.clock)
+
     async def _finish(self, agent: AgentFile, record: RunRecord) -> None:
         record.ended = now()
+        await self._count(record)
         await asyncio.to_thread(self.store.finish, agent.key, record, ended(record, self.scheduler.clock))
         if record.session is not None:
             await self._quietly(self.sessions.archive(record.session, True), "archived")
@@ -274,16 +306,21 @@ class ScheduledAgents:
         except ParachuteError as error:
             log.warning("What an agent did could not be %s: %s", what, error)
 
-    def _recover(self) -> None:
+    async def _count(self, record: RunRecord) -> None:
+        if record.session is not None:
+            record.dollars = await self._spent(record.session)
+
+    async def _recover(self) -> None:
         # Of all keys: the parts of the computer itself whose agents keep their runs here need it as well.
-        for key, state in self.store.states().items():
+        for key, state in (await asyncio.to_thread(self.store.states)).items():
             if state.running is None:
                 continue
             record = state.running
             record.status, record.ended = "failed", now()
             record.error = "The computer was stopped during this run."
             record.note(record.error)
-            self.store.finish(key, record, self._cut_off(record))
+            await self._count(record)
+            await asyncio.to_thread(self.store.finish, key, record, self._cut_off(record))
 
     def _cut_off(self, record: RunRecord) -> Callable[[AgentState], None]:
         has_ended = ended(record, self.scheduler.clock)

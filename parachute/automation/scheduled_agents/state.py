@@ -1,36 +1,61 @@
 """Changes of an agent's state: by its schedule, and by the begin and end of a run."""
 
 from collections.abc import Callable
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta, tzinfo
 
 from parachute.automation.scheduled_agents.models import AgentState, RunRecord
 from parachute.automation.scheduled_agents.store import AgentStore
 from parachute.base.clock import Clock, as_text
-from parachute.events.scheduler.times import TimeOfDay, last_due
+from parachute.events.scheduler.grammar import Timetable
 
 RETRY = timedelta(minutes=10)
 """The pause before a failed run is tried once more: after sleep the network needs a while."""
 
-_DAY = timedelta(days=1)
 
-
-def taken_day(store: AgentStore, key: str, state: AgentState, at: TimeOfDay, clock: Clock) -> tuple[AgentState, date]:
-    """The state of an agent that is due at this time each day, and the newest day that was seen to; waits for the disk.
+def taken_before(
+    store: AgentStore, key: str, state: AgentState, at: Timetable, clock: Clock
+) -> tuple[AgentState, date]:
+    """The state of an agent with this schedule, and the newest day or moment that was seen to; waits for the disk.
 
     Error: Unavailable.
     """
-    due = last_due(at, clock.now(), clock.zone)
-    taken = date.fromisoformat(state.taken) if state.taken else None
-    # What was due before the schedule was as it is now is not made up for. A day that is still to come was taken by a
-    # clock that was wrong.
-    if state.time != str(at) or taken is None or taken > due + _DAY:
-        taken = due if taken is None or taken > due + _DAY else max(taken, due)
+    now = clock.now()
+    due = at.last(now, clock.zone)
+    try:
+        taken = at.read(state.taken) if state.taken else None
+    except ValueError:
+        taken = None  # of a schedule of another kind
+    # What was due before the schedule was as it is now is not made up for. What is still to come was taken by a clock
+    # that was wrong.
+    if taken is not None and taken > at.latest(now, clock.zone):
+        taken = None
+    if state.time != str(at) or taken is None:
+        taken = due if taken is None else max(taken, due)
         state = store.change(key, _scheduled(str(at), taken))
     return state, taken
 
 
+def day_of(taken: date, zone: tzinfo | None) -> date:
+    """The day on which a day or a moment of a schedule is."""
+    return taken.astimezone(zone).date() if isinstance(taken, datetime) else taken
+
+
+def month_of(clock: Clock) -> str:
+    """The month of this moment, as YYYY-MM."""
+    return clock.today().isoformat()[:7]
+
+
+def over_limit(state: AgentState, most: float | None, clock: Clock) -> str | None:
+    """The reason why runs of the schedule are skipped, if those of this month have cost as much as they may."""
+    spent = state.spent_in(month_of(clock))
+    if most is None or spent < most:
+        return None
+    reason = f"Its runs of this month have cost ${spent:,.2f}, and ${most:,.2f} is the most."
+    return reason
+
+
 def begun(record: RunRecord, taken: date | None) -> Callable[[AgentState], None]:
-    """A run begins; `taken` is the day of the schedule that it is for."""
+    """A run begins; `taken` is the day or moment of the schedule that it is for."""
 
     def change(state: AgentState) -> None:
         state.running = record
@@ -54,7 +79,9 @@ def ended(record: RunRecord, clock: Clock) -> Callable[[AgentState], None]:
     """A run has ended; one of the schedule that failed is due again."""
 
     def change(state: AgentState) -> None:
-        state.last_status, state.last_error = record.status, record.error
+        month = month_of(clock)
+        state.month, state.month_dollars = month, state.spent_in(month) + record.dollars
+        state.last_status, state.last_error, state.last_dollars = record.status, record.error, record.dollars
         if record.status in ("completed", "completed_no_output"):
             state.last_run_at = record.ended
             state.last_processed_date = record.date

@@ -97,10 +97,11 @@ async def list_transcriptions(
     service: TranscriptionsDependency,
     entry: Annotated[str | None, Query(max_length=200)] = None,
     path: Annotated[str | None, Query(max_length=4096)] = None,
+    folder: Annotated[str | None, Query(max_length=4096)] = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
 ) -> TranscriptionList:
-    """The newest transcriptions, those of an entry of the journal or of a recording if one is given."""
-    found = await service.newest(limit, entry, path)
+    """The newest transcriptions, those of an entry of the journal, of a recording or of a folder of recordings if one is given."""
+    found = await service.newest(limit, entry, path, folder)
     return TranscriptionList([_state(each) for each in found])
 
 

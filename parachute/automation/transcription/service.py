@@ -119,9 +119,11 @@ class Transcriptions:
             )
         return job
 
-    async def newest(self, limit: int, entry: str | None = None, path: str | None = None) -> Sequence[Job]:
+    async def newest(
+        self, limit: int, entry: str | None = None, path: str | None = None, folder: str | None = None
+    ) -> Sequence[Job]:
         """The newest transcriptions."""
-        return await self._store.newest(limit, entry, path)
+        return await self._store.newest(limit, entry, path, folder)
 
     async def open_count(self) -> int:
         """The number of recordings that wait or are being transcribed."""

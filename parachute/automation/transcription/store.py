@@ -96,12 +96,15 @@ class TranscriptionStore:
         )
         return _job(row) if row else None
 
-    async def newest(self, limit: int, entry: str | None = None, path: str | None = None) -> Sequence[Job]:
-        """The newest jobs, those of an entry or a recording if one is given."""
+    async def newest(
+        self, limit: int, entry: str | None = None, path: str | None = None, folder: str | None = None
+    ) -> Sequence[Job]:
+        """The newest jobs, those of an entry, of a recording or of all below a folder if one is given."""
         rows = await self._database.rows(
             f"SELECT {_COLUMNS} FROM transcriptions WHERE (?1 IS NULL OR entry = ?1) "  # noqa: S608 - our own names
-            "AND (?2 IS NULL OR path = ?2) ORDER BY created_at DESC, rowid DESC LIMIT ?3",
-            (entry, path, limit),
+            "AND (?2 IS NULL OR path = ?2) AND (?3 IS NULL OR substr(path, 1, length(?3)) = ?3) "
+            "ORDER BY created_at DESC, rowid DESC LIMIT ?4",
+            (entry, path, folder and folder.rstrip("/") + "/", limit),
         )
         return [_job(row) for row in rows]
 

@@ -8,7 +8,7 @@ from datetime import date, datetime
 
 from parachute.automation.module_agents.service import ModuleAgents
 from parachute.automation.scheduled_agents.models import RunRecord, Trigger
-from parachute.automation.scheduled_agents.state import begun, ended, taken_day, unscheduled
+from parachute.automation.scheduled_agents.state import begun, ended, taken_before, unscheduled
 from parachute.automation.scheduled_agents.store import AgentStore
 from parachute.automation.suggestions.service import Suggestions
 from parachute.automation.triage.models import OrchestratorState, Outcome
@@ -102,7 +102,7 @@ class Orchestrator:
             if state.time is not None:
                 await asyncio.to_thread(self._store.change, KEY, unscheduled)
             return ()
-        state, taken = await asyncio.to_thread(taken_day, self._store, KEY, state, self._at, self._scheduler.clock)
+        state, taken = await asyncio.to_thread(taken_before, self._store, KEY, state, self._at, self._scheduler.clock)
         if self._is_running:
             return ()
 

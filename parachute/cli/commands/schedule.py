@@ -1,4 +1,4 @@
-"""`parachute schedule`: agents of modules that work once a day."""
+"""`parachute schedule`: agents of modules that work by a schedule."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,6 +13,7 @@ from parachute.cli.identifiers import short
 from parachute.cli.output import (
     clean,
     local,
+    money,
     print_answer,
     print_error,
     print_json,
@@ -25,7 +26,7 @@ _AGENT = typer.Argument(help="Module and agent, such as daily/reflection; or the
 
 
 def list_(as_json: bool = JSON) -> None:
-    """List the agents of all modules, when they are due, and how they did last."""
+    """List the agents of all modules: their schedule and next runs, how they did last, and what they cost."""
     found = Api.find().get("/api/scheduler")
     if as_json:
         print_json(found)
@@ -37,10 +38,18 @@ def list_(as_json: bool = JSON) -> None:
         print_note("No module that runs has agents.")
         return
     rows = [
-        (_key(each), _state(each), _when(each), local(each["state"]["lastRunAt"]), each["lastStatus"] or "")
+        (
+            _key(each),
+            _state(each),
+            each["schedule"]["words"] if each["schedule"]["enabled"] else "",
+            _next(each),
+            local(each["state"]["lastRunAt"]),
+            each["lastStatus"] or "",
+            _cost(each),
+        )
         for each in agents
     ]
-    print_table(["Agent", "State", "Next run", "Last run", "How it went"], rows)
+    print_table(["Agent", "State", "Schedule", "Next runs", "Last run", "How it went", "Cost this month"], rows)
     for each in agents:
         if each["problem"]:
             print_error(f"{each['path']}: {each['problem']}")
@@ -181,10 +190,15 @@ def _state(agent: dict[str, Any]) -> str:
     return words.get(status, status)
 
 
-def _when(agent: dict[str, Any]) -> str:
-    if agent["retryAt"]:
-        return f"again at {local(agent['retryAt'])}"
-    return f"daily at {agent['schedule']['time']}" if agent["nextRunAt"] else ""
+def _next(agent: dict[str, Any]) -> str:
+    again = [f"again at {local(agent['retryAt'])}"] if agent["retryAt"] else []
+    return ", ".join([*again, *(local(moment) for moment in agent["nextRuns"])])
+
+
+def _cost(agent: dict[str, Any]) -> str:
+    most = agent["schedule"]["most_a_month"]
+    spent = money(agent["monthDollars"]) if agent["monthDollars"] or most is not None else ""
+    return f"{spent} of {money(most)}" if most is not None else spent
 
 
 def _indented(text: str) -> str:

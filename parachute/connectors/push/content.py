@@ -20,7 +20,7 @@ _SHOWN = 240
 
 _TITLE = 100
 _MOST_ACTIONS = 2
-_KINDS = {"problem", "question", "permission", "suggestion", "update", "host", "repository", "spending"}
+_KINDS = {"problem", "question", "permission", "reminder", "suggestion", "update", "host", "repository", "spending"}
 _INBOX = "/#/inbox"
 
 RUN = "run"

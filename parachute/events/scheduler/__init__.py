@@ -1,1 +1,1 @@
-"""The one scheduler: jobs once a day, also after sleep, downtime and changes of the clock."""
+"""The one scheduler: jobs by a timetable, also after sleep, downtime and changes of the clock."""

@@ -1,4 +1,4 @@
-"""Begin jobs that are due: each once a day, and never twice at a time."""
+"""Begin jobs that are due: each once, and never twice at a time."""
 
 import asyncio
 import logging
@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import ParachuteError
-from parachute.events.scheduler.times import TimeOfDay, last_due
+from parachute.events.scheduler.grammar import Timetable
 from parachute.security.kill_switch.switch import KillSwitch
 
 log = logging.getLogger(__name__)
@@ -21,22 +21,22 @@ sleeps, and not notice that somebody has set the clock."""
 
 
 class Job(Struct, frozen=True):
-    """A job that is due once a day. `run` gets the day, and whether it is a retry.
+    """A job that is due at the days or moments of a timetable. `run` gets the day or moment, and whether it is a retry.
 
-    `taken` is the newest day that has been run; of several missed days only the last one is run. `retry` is the time at which
-    the taken day is tried again. `run` stores the day as taken before it does anything that costs.
+    `taken` is the newest one that has been run; of several missed ones only the last one is run. `retry` is the time at
+    which the taken one is tried again. `run` stores it as taken before it does anything that costs.
     """
 
     name: str
-    at: TimeOfDay
+    at: Timetable
     taken: date
     run: Callable[[date, bool], Awaitable[None]]
     retry: datetime | None = None
 
     def due(self, clock: Clock) -> tuple[date, bool] | None:
-        """The (day, whether again) to run it for now."""
+        """The (day or moment, whether again) to run it for now."""
         now = clock.now()
-        day = last_due(self.at, now, clock.zone)
+        day = self.at.last(now, clock.zone)
         if day > self.taken:
             return day, False
         return (self.taken, True) if self.retry is not None and self.retry <= now else None

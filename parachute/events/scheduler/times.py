@@ -1,11 +1,12 @@
 """Times of the day, and the moments that they are on a certain day."""
 
 import re
-from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from datetime import date, datetime, time, timedelta, tzinfo
 
 from msgspec import Struct
 
 from parachute.base.errors import InvalidInput
+from parachute.events.scheduler.recurrence import moment_of
 
 _TIME = re.compile(r"([01]?[0-9]|2[0-3]):([0-5][0-9])")
 _DAY = timedelta(days=1)
@@ -33,9 +34,33 @@ class TimeOfDay(Struct, frozen=True):
         Of a time that comes twice, when clocks are put back, it is the first one; of a time that is left out, the one as
         many minutes later as clocks are put forward.
         """
-        shown = datetime.combine(day, time(self.hour, self.minute), zone)
-        # By way of the timestamp: `astimezone` of a time that this machine leaves out gives one before the gap.
-        return datetime.fromtimestamp(shown.timestamp(), UTC)
+        return moment_of(datetime.combine(day, time(self.hour, self.minute)), zone)
+
+    @property
+    def words(self) -> str:
+        """The schedule for people."""
+        return f"every day at {self}"
+
+    @property
+    def is_often(self) -> bool:
+        """False: it comes once a day."""
+        return False
+
+    def last(self, now: datetime, zone: tzinfo | None = None) -> date:
+        """The newest day on which it has been that time."""
+        return last_due(self, now, zone)
+
+    def next(self, now: datetime, zone: tzinfo | None = None) -> datetime:
+        """The first moment after this one at which it is that time, in UTC."""
+        return next_due(self, now, zone)
+
+    def latest(self, now: datetime, zone: tzinfo | None = None) -> date:
+        """The newest day that a clock which is right can have seen."""
+        return self.last(now, zone) + _DAY
+
+    def read(self, text: str) -> date:
+        """Read a day from a state; error: ValueError."""
+        return date.fromisoformat(text)
 
     def __str__(self) -> str:
         return f"{self.hour:02}:{self.minute:02}"

@@ -1,5 +1,6 @@
 """Reading an agent file: frontmatter that says when, what with and where to, and a prompt."""
 
+import math
 import re
 from collections.abc import Mapping
 from pathlib import PurePosixPath
@@ -11,6 +12,7 @@ from parachute.core import front_matter
 from parachute.core.agents import CAPABILITIES, capability
 from parachute.core.decorators import TOOL_NAME
 from parachute.core.patterns import Pattern, parts_of
+from parachute.events.scheduler.grammar import EXAMPLES, Timetable, read_schedule
 from parachute.events.scheduler.times import TimeOfDay
 from parachute.modules.agent_definitions.models import DATE, Definition
 from parachute.modules.manifest.models import NAME as MODULE_NAME
@@ -49,7 +51,7 @@ def read_definition(name: str, folder: str, content: str) -> Definition:
         raise InvalidInput("The file does not begin with lines of `field: value` between two ---.", key="no_fields")
     if "name" in fields and fields["name"] != name:
         raise InvalidInput(f"name: expected {name}, as the file is called.", key="other_name")
-    is_enabled, at, is_day_before = _schedule(fields.get("schedule"))
+    is_enabled, at, is_day_before, most_a_month = _schedule(fields.get("schedule"))
     capabilities, mcp_tools = _tools(fields)
     prompt = body.strip()
     if not prompt:
@@ -70,18 +72,20 @@ def read_definition(name: str, folder: str, content: str) -> Definition:
         prompt=prompt,
         can_suggest=_can_suggest(fields.get("can_suggest")),
         needs=_needs(_text(fields, "needs")),
+        most_a_month=most_a_month,
     )
 
 
-def _schedule(value: Any) -> tuple[bool, TimeOfDay, bool]:
+def _schedule(value: Any) -> tuple[bool, Timetable, bool, float | None]:
     if value is None:
-        return False, TimeOfDay(3, 0), False
+        return False, TimeOfDay(3, 0), False, None
     if not isinstance(value, Mapping):
-        return True, _time(value, "schedule"), False
+        return True, _time(value, "schedule"), False, None
     for field in value:
-        if field not in ("enabled", "time", "day"):
+        if field not in ("enabled", "time", "day", "most_a_month"):
             raise InvalidInput(
-                f"schedule.{str(field)[:40]}: only enabled, time and day are known.", key="schedule_field_unknown"
+                f"schedule.{str(field)[:40]}: only enabled, time, day and most_a_month are known.",
+                key="schedule_field_unknown",
             )
     is_enabled = value.get("enabled", True)
     if not isinstance(is_enabled, bool):
@@ -89,16 +93,19 @@ def _schedule(value: Any) -> tuple[bool, TimeOfDay, bool]:
     day = value.get("day", "same")
     if day not in ("same", "before"):
         raise InvalidInput("schedule.day: expected same or before.", key="day_invalid")
-    return is_enabled, _time(value.get("time"), "schedule.time"), day == "before"
+    most = value.get("most_a_month")
+    if most is not None and (isinstance(most, bool) or not isinstance(most, int | float) or not 0 <= most < math.inf):
+        raise InvalidInput("schedule.most_a_month: expected US dollars, such as 2.50.", key="most_a_month_invalid")
+    return is_enabled, _time(value.get("time"), "schedule.time"), day == "before", most
 
 
-def _time(time: Any, field: str) -> TimeOfDay:
+def _time(time: Any, field: str) -> Timetable:
     if isinstance(time, int) and not isinstance(time, bool) and 0 <= time < _MINUTES:
         # YAML takes 21:30 without quotes for a number of base 60.
         time = f"{time // 60:02}:{time % 60:02}"
     if not isinstance(time, str):
-        raise InvalidInput(f'{field}: expected a time of the day, such as "03:00".', key="time_invalid")
-    return TimeOfDay.parse(time, field)
+        raise InvalidInput(f"{field}: expected {EXAMPLES}.", key="time_invalid")
+    return read_schedule(time, field)
 
 
 def _tools(fields: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -1,5 +1,6 @@
 """The consent screen of a module as data, JSON and lines, and the difference that an update makes."""
 
+import re
 from collections.abc import Iterable, Mapping
 
 from msgspec import field
@@ -16,6 +17,7 @@ from parachute.modules.manifest.untrusted import shut_in, taken
 _AGENTS, _SCHEDULED = "Agents this module can run", "Scheduled agents"
 _DETAIL = "  - "
 _LONGEST = 200
+_TIME = re.compile(r"[0-9]{2}:[0-9]{2}")
 """Characters of an author's words that the screen shows."""
 
 # Invisible letters, and the quotes that the screen itself uses.
@@ -53,7 +55,7 @@ class AgentConsent(Answer, frozen=True, forbid_unknown_fields=True):
 
 
 class ScheduledConsent(Answer, frozen=True, forbid_unknown_fields=True):
-    """A scheduled agent, in words; `time` is local time, `HH:MM`.
+    """A scheduled agent, in words; `time` is local time of each day, `HH:MM`, or any other schedule.
 
     `by_itself` is whether the schedule is switched on; if not, it runs when the user says so.
     """
@@ -243,9 +245,7 @@ def summary(asked: Consent) -> list[str]:
     lines = [f"{asked.name}: {asked.description}", f"  {'; '.join([*files, network])}"]
     lines += [f"  agent {agent.name}: {agent.description} ({_agent_summary(agent)})" for agent in asked.agents]
     lines += [
-        f"  each day at {agent.time}: {agent.display_name}, writes {agent.output}"
-        for agent in asked.scheduled
-        if agent.by_itself
+        f"  {_when(agent)}: {agent.display_name}, writes {agent.output}" for agent in asked.scheduled if agent.by_itself
     ]
     return [line.replace("\n", " ") for line in lines]
 
@@ -345,8 +345,12 @@ def _agent_lines(agent: AgentConsent) -> list[str]:
     return lines
 
 
+def _when(agent: ScheduledConsent) -> str:
+    return f"each day at {agent.time}" if _TIME.fullmatch(agent.time) else agent.time
+
+
 def _scheduled_lines(agent: ScheduledConsent) -> list[str]:
-    when = f"Runs by itself each day at {agent.time}" if agent.by_itself else "Runs when you say so"
+    when = f"Runs by itself {_when(agent)}" if agent.by_itself else "Runs when you say so"
     shown = (
         f"{_words(agent.display_name)} — {_quoted(agent.description)}"
         if agent.description

@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Struct, ValidationError, convert, json
 
 from parachute.base.answers import Answer
+from parachute.events.scheduler.times import TimeOfDay
 from parachute.modules.agent_definitions.brought import BroughtAgent
 from parachute.modules.manifest.consents import Consent, ConsentDifference, ScheduledConsent, consent, difference
 from parachute.modules.manifest.models import Manifest
@@ -134,7 +135,7 @@ def _scheduled(agent: BroughtAgent) -> ScheduledConsent | None:
         name=agent.name,
         display_name=definition.display_name,
         description=definition.description,
-        time=str(definition.at),
+        time=str(definition.at) if isinstance(definition.at, TimeOfDay) else definition.at.words,
         by_itself=definition.is_enabled,
         output=definition.output,
         tools=(*definition.capabilities, *definition.mcp_tools),

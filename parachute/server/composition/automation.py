@@ -1,6 +1,6 @@
 """The wing `automation`: suggestions, agents of modules, scheduled agents, maintenance, triage and the curator."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from msgspec import Struct
 
@@ -15,6 +15,8 @@ from parachute.automation.memory.service import MemoryKeeping
 from parachute.automation.module_agents.conversations import ModuleConversations
 from parachute.automation.module_agents.service import ModuleAgents
 from parachute.automation.questions.service import AgentQuestions
+from parachute.automation.reminders.inbox import RemindersSource
+from parachute.automation.reminders.service import Reminders
 from parachute.automation.scheduled_agents.inbox import AgentsSource
 from parachute.automation.scheduled_agents.service import ScheduledAgents
 from parachute.automation.suggestions.inbox import SuggestionsSource
@@ -55,6 +57,7 @@ class AutomationServices(Struct, frozen=True, kw_only=True):
     maintenance: Maintenance
     questions: Questions
     hook_memory: HookMemory
+    reminders: Reminders
     scheduled_agents: ScheduledAgents
     transcriptions: Transcriptions
     triage: Orchestrator
@@ -120,7 +123,8 @@ async def build_automation(
     scheduled_agents, triage = await _build_scheduled(
         installation, storage, events, llm, modules, sessions, suggestions, agents, lifecycle
     )
-    events.inbox.add(AgentsSource(scheduled_agents), AgentRequestsSource(requests))
+    reminders = Reminders(installation.home.root, clock, events.inbox.changed)
+    events.inbox.add(AgentsSource(scheduled_agents), AgentRequestsSource(requests), RemindersSource(reminders))
     curator = await _build_curator(
         installation, storage, events, llm, sessions, suggestions, chat, agents, scheduled_agents, lifecycle
     )
@@ -133,6 +137,7 @@ async def build_automation(
         maintenance=maintenance,
         questions=questions,
         hook_memory=HookMemory(events.hooks, questions.reason_unavailable),
+        reminders=reminders,
         scheduled_agents=scheduled_agents,
         transcriptions=await _build_transcriptions(installation, storage, events, modules, chat, lifecycle),
         triage=triage,
@@ -155,6 +160,15 @@ def _imports(storage: Storage, modules: ModuleServices, chat: ChatServices, brou
 def _has_tools(llm: ModelServices) -> Callable[[], bool]:
     """Return what tells whether the model of this moment uses tools."""
     return lambda: llm.gateway.upstream.provider.name != "offline"
+
+
+def _spent(llm: ModelServices) -> Callable[[str], Awaitable[float]]:
+    """Return what tells the dollars that a conversation has cost."""
+
+    async def spent(session: str) -> float:
+        return (await llm.gateway.used_by(session)).dollars
+
+    return spent
 
 
 async def _build_scheduled(
@@ -180,6 +194,7 @@ async def _build_scheduled(
             events.scheduler,
             suggestions,
             _has_tools(llm),
+            _spent(llm),
         )
     )
     triage = await lifecycle.start(

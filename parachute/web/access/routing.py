@@ -150,6 +150,7 @@ RULES = (
     Rule("/api/audit", "audit", read="admin", write="admin"),
     Rule("/api/status", "status"),
     Rule("/api/scheduler", "scheduler"),
+    Rule("/api/reminders", "scheduler"),
     Rule("/api/para", "para"),
     # Routes that belong to the conversations.
     Rule("/api/chat", "chat"),

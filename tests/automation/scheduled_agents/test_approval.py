@@ -20,7 +20,7 @@ def test_a_file_of_the_vault_waits_until_it_is_approved(garden: Garden, api: Mes
         "vault",
         "Garden/.agents/weeds.md",
     )
-    assert (shown["schedule"], shown["nextRunAt"]) == ({"enabled": True, "time": "06:15"}, None)
+    assert (shown["schedule"]["time"], shown["nextRunAt"], shown["nextRuns"]) == ("06:15", None, [])
     asked = len(api.requests)
     refused = garden.post(f"{AGENTS}/weeds/run", json={})
     assert (refused.status_code, refused.json()["key"]) == (409, "not_approved")
@@ -104,7 +104,7 @@ def test_agents_that_cannot_be_read_say_why(garden: Garden) -> None:
     (garden.vault / "Garden/.agents/latin.md").write_bytes(b"\xff\xfe")
     (garden.vault / "Garden/.agents/huge.md").write_bytes(b"x" * 70_000)
     problems = {each["name"]: each["problem"] for each in garden.value(AGENTS)["agents"] if each["status"] == "broken"}
-    assert problems["broken"] == "schedule.time: 'soon' is no time of the day; write one such as 03:00 or 21:30."
+    assert problems["broken"].startswith("schedule.time: 'soon' is no time of the day and no schedule; write ")
     assert problems["latin"] == "The file is not UTF-8."
     assert "larger than 65,536 bytes" in problems["huge"]
     assert garden.post(f"{AGENTS}/broken/run", json={}).status_code == 422
@@ -123,7 +123,7 @@ def test_the_command_line(garden: Garden, api: MessagesAPI) -> None:
     garden.write_agent("weeds", OWN.replace("weeds.", "nettles."))
     listed = garden.command("schedule", "list")
     assert "garden/page" in listed.stdout
-    assert "daily at 21:30" in listed.stdout
+    assert "every day at 21:30" in listed.stdout
     assert "waits for approval" in listed.stdout
     assert {each["name"] for each in json.loads(garden.command("schedule", "list", "--json").stdout)["agents"]} >= {
         "page",

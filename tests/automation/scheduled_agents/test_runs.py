@@ -43,13 +43,16 @@ def test_an_agent_of_the_module_runs_as_it_is_and_leaves_its_answer(garden: Gard
     shown = garden.agent("page")
     assert (shown["displayName"], shown["description"]) == ("Evening page", "Looks back at the day")
     assert (shown["schedule"], shown["status"], shown["source"]) == (
-        {"enabled": True, "time": "21:30"},
+        {"enabled": True, "time": "21:30", "words": "every day at 21:30", "most_a_month": None},
         "ready",
         "module",
     )
     assert shown["outputPath"] == "Garden/page/{date}.md"
     assert shown["state"]["lastProcessedDate"] == "2026-01-31"
     assert shown["nextRunAt"].endswith("Z")
+    assert shown["nextRuns"][0] == shown["nextRunAt"]
+    assert len(shown["nextRuns"]) == 3
+    assert shown["lastDollars"] == shown["monthDollars"] > 0
     (run,) = garden.value(f"{AGENTS}/page/runs")["runs"][:1]
     assert (run["status"], run["trigger"], run["error"]) == ("completed", "person", None)
     assert run["log"] == ["Read /vault/Garden/days/2026-01-31.md", f"Wrote {output}."]

@@ -15,8 +15,9 @@ import pytest
 
 from parachute.automation.module_agents.service import ModuleAgents
 from parachute.automation.module_agents.task import Task
-from parachute.automation.scheduled_agents.models import AgentState
+from parachute.automation.scheduled_agents.models import AgentState, RunRecord
 from parachute.automation.scheduled_agents.service import ScheduledAgents
+from parachute.automation.scheduled_agents.state import ended, over_limit
 from parachute.automation.suggestions.service import Suggestions
 from parachute.base.errors import NotFound, Unavailable
 from parachute.chat.sessions.service import Sessions
@@ -104,11 +105,12 @@ class Nursery:
         self.modules = Modules(self.module)
         self.heard: list[dict[str, Any]] = []
         self.has_tools = True
+        self.dollars = 0.0
         self.service: ScheduledAgents
 
-    def write(self, text: str) -> None:
+    def write(self, text: str, name: str = "page") -> None:
         """Change what the module brings."""
-        (self.module.code / "agents/page.md").write_text(textwrap.dedent(text).lstrip())
+        (self.module.code / f"agents/{name}.md").write_text(textwrap.dedent(text).lstrip())
 
     @contextlib.asynccontextmanager
     async def core(self, audit: Any) -> AsyncIterator[ScheduledAgents]:
@@ -130,6 +132,7 @@ class Nursery:
             scheduler,
             cast(Suggestions, None),
             lambda: self.has_tools,
+            self.spent,
         )
         await self.service.start()
         try:
@@ -145,10 +148,14 @@ class Nursery:
         scheduler = self.service.scheduler
         await scheduler.run_due()
         while scheduler.running:
-            jobs = [task for task in asyncio.all_tasks() if task.get_name() == f"job {KEY}"]
+            jobs = [task for task in asyncio.all_tasks() if task.get_name().startswith("job ")]
             await asyncio.gather(*jobs, return_exceptions=True)
             await asyncio.sleep(0)
         return [task.message.splitlines()[0].removeprefix("Page for ") for task in self.agents.tasks[before:]]
+
+    async def spent(self, session: str) -> float:
+        """The dollars of each conversation."""
+        return self.dollars
 
     @property
     def state(self) -> AgentState:
@@ -320,3 +327,59 @@ async def test_without_a_model_that_has_tools_nothing_is_run(nursery: Nursery, c
     assert (nursery.state.last_status, nursery.state.retry_at) == ("skipped", None)
     nursery.has_tools = True
     assert await nursery.look(hours=24) == ["2026-10-21"]
+
+
+async def test_one_that_comes_often_writes_the_page_of_the_day_anew(nursery: Nursery, core: ScheduledAgents) -> None:
+    nursery.write(FILE.replace("21:30", "every 2 hours"))
+    nursery.agents.answers = ["One.", "Two.", "Three."]
+    assert await nursery.look() == []
+    page = nursery.vault / "Garden/page/2026-10-20.md"
+    assert await nursery.look(hours=2) == ["2026-10-20"]
+    assert await nursery.look(hours=2) == ["2026-10-20"]
+    assert "Two." in page.read_text()
+    assert "One." not in page.read_text()
+    await core.undo("garden", "page", None)
+    assert "One." in page.read_text()
+    # The owner's words are kept.
+    page.write_text(page.read_text() + "Mine.\n")
+    assert await nursery.look(hours=2) == []
+    assert nursery.state.last_status == "skipped"
+    assert "Mine." in page.read_text()
+
+
+async def test_a_schedule_of_another_kind_makes_up_for_nothing(nursery: Nursery, core: ScheduledAgents) -> None:
+    for schedule in ("every weekday at 7", "09:00", "every 2 hours", "first day of the month at 3", "06:00"):
+        nursery.write(FILE.replace("21:30", schedule))
+        assert await nursery.look() == []
+    assert await nursery.look(days=1) == ["2026-10-21"]
+
+
+async def test_a_moment_that_a_wrong_clock_took_comes_again(nursery: Nursery, core: ScheduledAgents) -> None:
+    nursery.write(FILE.replace("21:30", "every weekday at 7"))
+    await nursery.look()
+    assert await nursery.look(days=4000) != []
+    assert await nursery.look(days=-4000) == []
+    assert await nursery.look(hours=20) == ["2026-10-21"]
+
+
+async def test_what_a_month_may_cost_holds_for_the_schedule_alone(nursery: Nursery, core: ScheduledAgents) -> None:
+    nursery.write(FILE.replace('"21:30"', '"21:30"\n      most_a_month: 0'))
+    assert await nursery.look(hours=10) == []
+    assert nursery.state.last_status == "skipped"
+    (agent,) = await core.list("garden")
+    assert core.reason_to_skip(agent, nursery.state) == nursery.state.last_error
+    record = await (await core.run("garden", "page", None, force=False))
+    assert record.status == "completed"
+
+
+def test_what_runs_cost_is_counted_by_the_month() -> None:
+    clock, state = ManualClock(datetime(2026, 10, 31, 12, tzinfo=UTC)), AgentState()
+    for dollars in (1.25, 0.5):
+        ended(RunRecord("run", "2026-10-31", "person", "", dollars=dollars), clock)(state)
+    assert (state.last_dollars, state.spent_in("2026-10")) == (0.5, 1.75)
+    assert over_limit(state, 1.75, clock) is not None
+    assert over_limit(state, 1.76, clock) is None
+    clock.moment += timedelta(days=1)
+    assert over_limit(state, 1.75, clock) is None
+    ended(RunRecord("run", "2026-11-01", "schedule", "", dollars=2), clock)(state)
+    assert state.spent_in("2026-11") == 2

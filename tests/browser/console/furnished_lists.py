@@ -2,6 +2,7 @@
 
 import struct
 import zlib
+from typing import Any
 
 from tests.browser.console import furnishing
 from tests.support.computer import Computer
@@ -74,6 +75,13 @@ def furnish_knowledge(computer: Computer) -> str:
     return ids["Garden"]
 
 
+def add_recording(computer: Computer) -> dict[str, Any]:
+    """An entry of today that was spoken, and has no text."""
+    path = furnishing.call(computer, "POST", f"/api/daily/assets/voice.wav?date={furnishing.day()}", content=sound())
+    body = {"content": "", "date": furnishing.day(), "audio_path": path["path"], "duration": 1}
+    return dict(furnishing.call(computer, "POST", "/api/daily/entries", json=body))
+
+
 def furnish_journal(computer: Computer) -> None:
     """Entries of some days, with a picture, a recording, an earlier version and a reflection."""
     furnishing.install(computer, "daily")
@@ -81,9 +89,7 @@ def furnish_journal(computer: Computer) -> None:
         furnishing.add_entry(computer, content, days_ago, title)
     path = furnishing.call(computer, "POST", f"/api/daily/assets/seeds.png?date={furnishing.day()}", content=picture())
     furnishing.add_entry(computer, f"The bed behind the house:\n\n![The bed]({path['path']})")
-    path = furnishing.call(computer, "POST", f"/api/daily/assets/voice.wav?date={furnishing.day()}", content=sound())
-    body = {"content": "", "date": furnishing.day(), "audio_path": path["path"], "duration": 1}
-    entry = furnishing.call(computer, "POST", "/api/daily/entries", json=body)
+    entry = add_recording(computer)
     furnishing.call(computer, "PUT", f"/api/daily/entries/{entry['id']}", json={"content": "A tune for Thursday."})
     text = "You planned a garden today, and it made you light. **What would you like to see from the kitchen window?**"
     furnishing.call(computer, "PUT", f"/api/daily/reflections/{furnishing.day()}", json={"content": text})

@@ -1,7 +1,10 @@
 """Knowledge: finding, writing down, changing, linking, types, and what is around something."""
 
 import re
+from collections.abc import Callable
+from functools import partial
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -12,6 +15,7 @@ from tests.browser.console.conftest import MakePerson, at_both_sizes
 from tests.browser.console.furnished_lists import furnish_knowledge
 from tests.browser.console.people import DESKTOP, PHONE, Person
 from tests.support.computer import Computer
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.long
 
@@ -268,3 +272,20 @@ def test_by_keyboard_alone(make_person: MakePerson, garden: str) -> None:
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="Remove the link with Tides")).to_be_visible()
+
+
+def test_a_day_of_the_journal_asks_once_for_each_of_its_subjects(person: Person, computer: Computer) -> None:
+    furnishing.add_entity(computer, "person", "Quirin Moos")
+    for words in ("Quirin Moos came.", "Quirin Moos left."):
+        entry = furnishing.add_entry(computer, words, 70)
+        link = partial(furnishing.call, computer, "POST", f"/api/daily/entries/{quote(entry['id'])}/links")
+        wait_until(partial(_is_linked, link), "Brain knows them, and the entry mentions them")
+    asked = list[str]()
+    person.page.on("request", lambda request: asked.append(request.url))
+    page = person.open(f"journal/{furnishing.day(70)}")
+    expect(page.get_by_role("article").get_by_role("link", name="Quirin Moos")).to_have_count(2)
+    assert len([url for url in asked if "/entities/by_id" in url]) == 1
+
+
+def _is_linked(link: Callable[[], Any]) -> bool:
+    return bool(link()["linked"])

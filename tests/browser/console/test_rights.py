@@ -20,7 +20,7 @@ def test_who_may_only_chat_sees_only_that(make_person: MakePerson) -> None:
         "Activity",
         "Costs",
         "Modules",
-        "Scheduled agents",
+        "Schedule",
     ):
         expect(column.get_by_role("link", name=name)).to_have_count(0)
     for place in ("inbox", "modules", "costs", "activity", "workspaces"):

@@ -50,3 +50,16 @@ def test_an_own_agent_waits_until_it_is_approved(person: Person, house: Househol
     expect(line).to_have_count(0)
     agents = {each["name"]: each["status"] for each in house.ask("GET", "/api/scheduler")["agents"]}
     assert agents["plants"] == "ready"
+
+
+@at_both_sizes
+def test_a_reminder_is_made_and_removed(person: Person, house: Household) -> None:
+    page = person.open("schedule")
+    page.get_by_label("Remind me of").fill("Take the bread out")
+    page.get_by_label("When").fill("every weekday at 7")
+    page.get_by_role("button", name="Remind me").click()
+    line = page.get_by_role("listitem").filter(has_text="Take the bread out")
+    expect(line).to_contain_text("every weekday at 7")
+    assert [each["text"] for each in house.ask("GET", "/api/reminders")["reminders"]] == ["Take the bread out"]
+    line.get_by_role("button", name="Remove").click()
+    expect(line).to_have_count(0)

@@ -15,6 +15,7 @@ from tests.browser.chromium import MICROPHONE
 from tests.browser.console import furnishing
 from tests.browser.console.accessibility import violations
 from tests.browser.console.conftest import MakePerson
+from tests.browser.console.furnished_lists import add_recording
 from tests.browser.console.people import PHONE, Person
 from tests.browser.console.recordings import begin, slices
 from tests.support.computer import Computer
@@ -72,6 +73,16 @@ def test_without_a_transcriber_there_is_a_sentence(person: Person, computer: Com
     expect(page).to_have_url(re.compile("#/computer/settings"))
     expect(page.get_by_role("dialog")).to_have_count(0)
     expect(page.get_by_text("voice.server", exact=True)).to_be_visible()
+
+
+def test_a_day_asks_for_all_of_its_recordings_at_once(make_person: MakePerson, computer: Computer) -> None:
+    for _ in range(4):
+        add_recording(computer)
+    person, asked = make_person(PHONE), list[str]()
+    person.page.on("request", lambda request: asked.append(request.url))
+    page = person.open("journal")
+    expect(page.get_by_text("Nothing here can turn recordings into text yet").nth(3)).to_be_visible()
+    assert len([url for url in asked if "/api/voice/transcriptions" in url]) == 1
 
 
 def test_a_recording_becomes_the_text_of_its_entry(person: Person, computer: Computer, server: ScriptedServer) -> None:

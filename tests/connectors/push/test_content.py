@@ -91,6 +91,13 @@ def test_what_asks_for_more_has_no_buttons(item: Item) -> None:
     assert len(said.body) <= 240
 
 
+@pytest.mark.parametrize(("says", "body"), [("kind", ""), ("title", "Bread\nComes again: every weekday at 7")])
+def test_a_reminder_says_its_text_where_titles_are_said(says: Any, body: str) -> None:
+    reminder = Item("reminder", "1", "Bread", "reminder", details={"schedule": "every weekday at 7"})
+    said = of_item(reminder, says, "en")
+    assert (said.title, said.body) == ("A reminder", body)
+
+
 @pytest.mark.parametrize(("says", "body"), [("kind", ""), ("title", "The boat")])
 def test_a_run_leads_to_its_conversation(says: Any, body: str) -> None:
     said = of_item(Item(RUN, "7", "The boat", "", details={"failed": True}, session="s1"), says, "en")

@@ -24,11 +24,19 @@ def read(*lines: str, body: str = "Do it.") -> Definition:
         ("schedule:\n  time: 00:00", "00:00"),
         ('schedule: "04:15"', "04:15"),
         ("schedule: 4:15", "04:15"),
+        ("schedule: Every weekday at 7", "every weekday at 7"),
+        ("schedule: {time: first sunday of the month at 9}", "first sunday of the month at 9"),
+        ("schedule: {time: 0 7 * * 1-5}", "0 7 * * 1-5"),
     ],
 )
 def test_times_are_read_with_and_without_quotes(line: str, time: str) -> None:
     found = read(line)
     assert (str(found.at), found.is_enabled, found.is_day_before) == (time, True, False)
+
+
+def test_a_schedule_has_a_limit() -> None:
+    assert read("schedule: {time: every 2 hours, most_a_month: 2.5}").most_a_month == 2.5
+    assert read("schedule: every 2 hours").most_a_month is None
 
 
 def test_what_is_left_out_has_a_default() -> None:
@@ -67,6 +75,10 @@ def test_windows_line_ends_and_tools_of_modules() -> None:
         ("schedule: {time: true}", "schedule.time: expected"),
         ("schedule: {time: '25:00'}", "is no time of the day"),
         ("schedule: {time: '03:00', day: after}", "schedule.day: expected same or before"),
+        ("schedule: {time: '03:00', most_a_month: -1}", "schedule.most_a_month: expected US dollars"),
+        ("schedule: {time: '03:00', most_a_month: true}", "schedule.most_a_month: expected US dollars"),
+        ("schedule: {time: '03:00', most_a_month: .nan}", "schedule.most_a_month: expected US dollars"),
+        ("schedule: {time: every moonday at 7}", "every weekday at 7"),
         ("schedule: {tiem: '03:00'}", "schedule.tiem: only"),
         ("output: Garden/page.md", "must contain {date}"),
         ("output: Garden/.agents/{date}.md", "not hidden"),

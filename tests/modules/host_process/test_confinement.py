@@ -1,7 +1,7 @@
 """A hostile module in its sandbox: what the consent screen said is all that it can reach."""
 
-import signal
 import os
+import signal
 import socket
 import subprocess
 import threading

@@ -181,6 +181,11 @@ def test_each_change_of_a_scheduled_agent_is_told() -> None:
     manifest = parse(MINIMAL.encode())
     old = consent(manifest, SCHEDULED)
     for field, value, said in (
+        (
+            "time",
+            "every weekday at 7",
+            "reflection: Runs by itself every weekday at 7: Reflection — “Looks back at the day”",
+        ),
         ("time", "05:00", "reflection: Runs by itself each day at 05:00: Reflection — “Looks back at the day”"),
         ("by_itself", False, "reflection: Runs when you say so: Reflection — “Looks back at the day”"),
         ("output", "Daily/{date}.md", "reflection: Writes: Daily/{date}.md"),

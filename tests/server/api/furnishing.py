@@ -115,6 +115,9 @@ async def _agents(call: Any) -> None:
     ]
     await call("GET /api/scheduler")
     await call("POST /api/scheduler/reload")
+    made = await call("POST /api/reminders", {"when": "tomorrow at 9", "text": "Bread"})
+    assert await call("GET /api/reminders") == {"reminders": [made]}
+    await call("DELETE /api/reminders/{identifier}", identifier=made["id"])
     await call(f"GET {place}/status", module="garden")
     shown = await call(f"GET {place}/{{name}}", **weeds)
     approved = await call(f"POST {place}/{{name}}/approve", {"hash": shown["hash"]}, **weeds)

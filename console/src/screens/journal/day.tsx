@@ -13,7 +13,7 @@ import { Calendar } from "./calendar";
 import { Composer } from "./composer";
 import { dayOf, NOTHING, problems } from "./data";
 import { dayName, shifted } from "./dates";
-import { EntryBlock } from "./entry";
+import { Entries } from "./entry";
 import { Filters } from "./filters";
 import { Found } from "./found";
 import { OnThisDay } from "./on_this_day";
@@ -85,9 +85,7 @@ export function Day({ date }: { date: string | undefined }) {
               {({ date: of, entries }) => (
                 <>
                   {may("daily", "write") && <Composer key={of} date={of} field={composer} onWritten={day.reload} />}
-                  {entries.map((entry, index) => (
-                    <EntryBlock key={entry.id ?? index} entry={entry} onChange={day.reload} />
-                  ))}
+                  <Entries entries={entries} onChange={day.reload} />
                   {entries.length === 0 && (
                     <Empty icon="journal" title={isToday ? t("empty_today") : t("empty")} text={t("empty_text")}>
                       {may("daily", "write") && <Button label={t("begin")} icon="edit" kind="primary" onPress={() => composer.current?.focus()} />}

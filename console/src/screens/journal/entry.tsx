@@ -9,17 +9,24 @@ import { post } from "~/state/outbox";
 import { may } from "~/state/session";
 import { attempt, toast } from "~/state/toasts";
 import { Markdown } from "~/text/markdown";
-import { About } from "./about_what";
+import { About, type Subjects, useSubjects } from "./about_what";
 import { assetAddress, type Entry, pictures, remove, restore, smallAddress } from "./data";
-import { Spoken } from "./spoken";
+import { Spoken, useVoice, type Voice } from "./spoken";
 import { t } from "./texts";
 
 interface Props {
   entry: Entry;
+  voice: Voice | undefined;
+  subjects: Subjects | undefined;
   onChange: () => Promise<void>;
 }
 
-export function EntryBlock({ entry, onChange }: Props) {
+export function Entries({ entries, onChange }: { entries: Entry[]; onChange: () => Promise<void> }) {
+  const shared = { voice: useVoice(entries), subjects: useSubjects(entries), onChange };
+  return entries.map((entry, index) => <EntryBlock key={entry.id ?? index} entry={entry} {...shared} />);
+}
+
+function EntryBlock({ entry, voice, subjects, onChange }: Props) {
   const [isEditing, setEditing] = useState(false);
   // What was changed without a connection is shown as it will be.
   const pending = entry.id === null ? undefined : waiting.value.find(({ edit }) => edit?.entry === entry.id && edit.theirs === undefined);
@@ -58,7 +65,7 @@ export function EntryBlock({ entry, onChange }: Props) {
           {entry.audio_path && (
             <audio controls preload="none" src={assetAddress(entry.audio_path)} aria-label={t("recording", { name })} />
           )}
-          {entry.audio_path && id !== null && may("voice") && <Spoken entry={entry} id={id} name={name} />}
+          {entry.audio_path && id !== null && voice && <Spoken entry={entry} id={id} name={name} voice={voice} />}
           {pending && <p class="muted">{t("changed_here")}</p>}
           {text && <Markdown text={text} />}
           {shown.map(({ path, alt }) => (
@@ -74,7 +81,7 @@ export function EntryBlock({ entry, onChange }: Props) {
             </p>
           ))}
           <Labels fields={entry.fields} />
-          <About mentions={entry.mentions} />
+          <About mentions={entry.mentions} subjects={subjects} />
         </>
       )}
     </article>
@@ -88,7 +95,7 @@ function Labels({ fields: { tags, place } }: { fields: Entry["fields"] }) {
   return all.length > 0 ? <p class="entry-labels">{all.map((each) => <bdi key={each}>{each}</bdi>)}</p> : null;
 }
 
-function Edit({ id, entry, onDone, onChange }: Props & { id: string; onDone: () => void }) {
+function Edit({ id, entry, onDone, onChange }: Pick<Props, "entry" | "onChange"> & { id: string; onDone: () => void }) {
   const pending = waiting.value.find(({ edit }) => edit?.entry === id && edit.theirs === undefined);
   const [content, setContent] = useDraft(`entry/${id}/text`, pending?.content ?? entry.content);
   const [title, setTitle] = useDraft(`entry/${id}/title`, pending?.edit?.title ?? entry.title);

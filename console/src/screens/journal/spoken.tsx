@@ -3,16 +3,29 @@ import { Button } from "~/components/button";
 import { Notice, Progress } from "~/components/layout";
 import { useResource } from "~/state/resource";
 import { may } from "~/state/session";
-import { askFor, cancel, ofEntry, retry, voiceStatus } from "~/state/voice";
+import { askFor, cancel, ofEntries, retry, type VoiceStatus, voiceStatus } from "~/state/voice";
 import { said } from "~/text/server_sentences";
 import type { Entry } from "./data";
 import { t } from "./texts";
 
-export function Spoken({ entry, id, name }: { entry: Entry; id: string; name: string }) {
-  const load = async (signal: AbortSignal) => ({ status: await voiceStatus(signal), job: await ofEntry(id, signal) });
-  const found = useResource(load, id, ["voice"]);
-  if (!found.value || !entry.audio_path) return null;
-  const { status, job } = found.value;
+export interface Voice {
+  status: VoiceStatus;
+  jobs: Awaited<ReturnType<typeof ofEntries>>;
+}
+
+/** Voice of all entries at once: a day may have hundreds of recordings, and each news of one would have each ask. */
+export function useVoice(entries: Entry[]): Voice | undefined {
+  const paths = may("voice") ? entries.flatMap(({ audio_path }) => audio_path ?? []) : [];
+  const folders = [...new Set(paths.map((path) => path.slice(0, path.lastIndexOf("/"))))].sort();
+  const load = async (signal: AbortSignal) =>
+    folders.length ? { status: await voiceStatus(signal), jobs: await ofEntries(folders, signal) } : undefined;
+  return useResource(load, folders.join("\n"), ["voice"]).value;
+}
+
+export function Spoken({ entry, id, name, voice }: { entry: Entry; id: string; name: string; voice: Voice }) {
+  if (!entry.audio_path) return null;
+  const { status } = voice;
+  const job = voice.jobs.get(id);
   const path = entry.audio_path;
   const canAsk = may("voice", "write");
   if (status.kind === "none") return entry.content ? null : <p class="muted">{t("no_voice")}</p>;

@@ -1,4 +1,4 @@
-/** An agent that works once a day, and its runs (docs/scheduled-agents.md). */
+/** An agent that works by a schedule, and its runs (docs/scheduled-agents.md). */
 import type { Schema } from "~/api/client";
 
 export type Agent = Schema<"ScheduledAgent">;

@@ -6,11 +6,12 @@ import { useResource } from "~/state/resource";
 import { to } from "~/state/router";
 import { may } from "~/state/session";
 import { toast } from "~/state/toasts";
-import { moment } from "~/text/messages";
+import { dollars, moment } from "~/text/messages";
 import { agentName, moduleName } from "~/text/names";
 import { described, said } from "~/text/server_sentences";
 import { titles } from "./about";
 import type { Agent } from "./models";
+import { Reminders } from "./reminders";
 import { RunsDialog } from "./runs";
 import { t } from "./texts";
 
@@ -45,6 +46,7 @@ export default function Schedule() {
           </>
         )}
       </Loaded>
+      <Reminders />
       {shown && <RunsDialog agent={shown} onClose={() => setShown(undefined)} />}
     </Page>
   );
@@ -60,6 +62,15 @@ async function run(agent: Agent): Promise<void> {
   else toast(done.status === "completed_no_output" ? t("ran_nothing") : t("ran"));
 }
 
+/** The schedule as its file has it, but a time of each day in this language. */
+const when = ({ schedule }: Agent) => (/^\d\d:\d\d$/.test(schedule.time) ? t("each_day", { time: schedule.time }) : schedule.words);
+
+function cost({ schedule, monthDollars }: Agent): string | false {
+  const most = schedule.most_a_month;
+  if (most !== null) return t("cost_of", { dollars: dollars(monthDollars), most: dollars(most) });
+  return monthDollars > 0 && t("cost", { dollars: dollars(monthDollars) });
+}
+
 function Line({ agent, onLook, reload }: { agent: Agent; onLook: () => void; reload: () => Promise<void> }) {
   const params = { module: agent.module, name: agent.name };
   const waits = agent.status === "waits_for_approval";
@@ -69,9 +80,10 @@ function Line({ agent, onLook, reload }: { agent: Agent; onLook: () => void; rel
   };
   const time = (iso: string) => moment(iso, { dateStyle: "short", timeStyle: "short" });
   const facts = [
-    agent.schedule.enabled ? t("each_day", { time: agent.schedule.time }) : t("off"),
-    agent.nextRunAt && t("next", { time: time(agent.nextRunAt) }),
+    agent.schedule.enabled ? when(agent) : t("off"),
+    agent.nextRuns.length > 0 && t("next_runs", { times: agent.nextRuns.map(time).join("; ") }),
     agent.state.lastRunAt && t("last", { time: time(agent.state.lastRunAt) }),
+    cost(agent),
   ];
   return (
     <Row

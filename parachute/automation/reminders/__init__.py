@@ -1,0 +1,1 @@
+"""Reminders: lines that become an item of the inbox at their time, without any model."""
