@@ -189,6 +189,11 @@ class Folder:
             os.rename(name, new_name, src_dir_fd=folder, dst_dir_fd=new_folder)
             return True
 
+    def hard_link(self, path: Relative, new: Path) -> None:
+        """Give a file another name, in a folder of ours; error: FileExistsError where there is anything, OSError on another disk."""
+        with self._parent(path) as (folder, name):
+            os.link(name, new, src_dir_fd=folder, follow_symlinks=False)
+
     def remove(self, path: Relative) -> None:
         """Remove a file, or a link itself; nothing happens where nothing is."""
         with suppress(FileNotFoundError), self._parent(path) as (folder, name):

@@ -130,12 +130,13 @@ class Counts(Struct, frozen=True):
 
 
 class Applied(Struct, frozen=True):
-    """The outcome of applying: how many paths were written, how many wait, and what went wrong."""
+    """The outcome of applying: how many paths were written, how many wait, what went wrong, and what an undo would not bring back."""
 
     number: int
     written: int
     held: int
     problem: str | None = None
+    warning: str = ""
 
 
 class Undone(Answer, frozen=True):

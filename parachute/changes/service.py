@@ -14,21 +14,21 @@ from parachute.base.files import private_folder
 from parachute.base.folders import Folder
 from parachute.changes import git_files, git_trees
 from parachute.changes.answering import Word, applicable, apply_held, digest_of, in_use_by_a_program, whole
-from parachute.changes.applying import Places, apply, note_origin, noted, write_noted
+from parachute.changes.applying import Places, apply, noted, write_noted
 from parachute.changes.blobs import Blobs
 from parachute.changes.clock import FileClock
+from parachute.changes.direct_runs import DirectRuns
 from parachute.changes.folders_below import FoldersBelow
 from parachute.changes.history import History
 from parachute.changes.instructions import Instructions
 from parachute.changes.lineage import Lineage
 from parachute.changes.models import Applied, State, Undone
 from parachute.changes.planning import Change
-from parachute.changes.present import Present, status_of
+from parachute.changes.present import status_of
 from parachute.changes.pruning import prune
 from parachute.changes.recovering import recover
 from parachute.changes.refreshing import free, is_stale, look_below
 from parachute.changes.scanning import Scan
-from parachute.changes.snapshots import Index, Snapshots, compared
 from parachute.changes.store import ChangeStore
 from parachute.changes.undoing import chosen, is_chosen, undo
 from parachute.changes.views import Left, View, mark_of, marked
@@ -68,10 +68,16 @@ class Changes:
         self.instructions = self.places.instructions
         self.history = History(self._store, self.places.blobs)
         self._file_clock = FileClock(folder / "clock")
-        self._snapshots = Snapshots(self.places.blobs, folder / "snapshots")
-        self._before: dict[str, tuple[int, Path, Index]] = {}
         self._views: dict[str, View] = {}
         self._locks: defaultdict[Path, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self.direct = DirectRuns(
+            self.places,
+            folder / "snapshots",
+            self._file_clock,
+            self._locks,
+            settings.keep_megabytes << 20,
+            self._prune,
+        )
         self._taken_back: dict[tuple[str, str], dict[str, State]] = {}
         self._pruned = -_PRUNE_SECONDS
 
@@ -79,6 +85,7 @@ class Changes:
         """Find out what became of the changes that were being written when the server died."""
         await asyncio.to_thread(self._prepare)
         self._taken_back = await recover(self.places)
+        await self.direct.start()
 
     async def begin(
         self,
@@ -130,36 +137,6 @@ class Changes:
         if before != view.waiting:
             self._changed()
         return applied
-
-    async def snapshot(self, session: str, directory: Path) -> int:
-        """A run begins that has the owner's own rights: what is in its folder is kept. The number of its changes; error: OSError."""
-        async with self._locks[directory]:
-            async with self.places.keeping:
-                taken = await asyncio.to_thread(self._snapshots.take, directory)
-            number = await self._store.begin(session, directory, "run", await self._file_clock.later(), note=taken.note)
-            self._before[session] = number, directory, taken.index
-            return number
-
-    async def record(self, session: str, origin: Origin = Origin.OWNER) -> Applied:
-        """The run has ended: note what has changed in its folder since; error: NotFound without a snapshot, OSError.
-
-        `origin` is the lowest of what has entered it.
-        """
-        if (before := self._before.pop(session, None)) is None:
-            raise NotFound("There is no snapshot from before this run.", key="no_snapshot")
-        number, directory, earlier = before
-        async with self._locks[directory]:
-            async with self.places.keeping:
-                taken = await asyncio.to_thread(self._snapshots.take, directory)
-                entries = await asyncio.to_thread(compared, self.places.blobs, number, earlier, taken.index)
-                await self._store.set_origin(number, origin)
-                await self._store.start(entries)
-            changes = [Change(each.path, Present(each.before), each.after) for each in entries]
-            await note_origin(self.places, directory, changes, origin)
-            await self._store.finish(number, [each.path for each in entries], ())
-            await self._store.end(number)
-            await self._prune()
-        return Applied(number, len(entries), 0)
 
     async def make(self, session: str, project: Path, plan: Callable[[Blobs, Folder], Sequence[Change]]) -> int | None:
         """Make changes of the owner's own, which can be taken back as those of a run can: their number, None if there are none.
@@ -293,7 +270,7 @@ class Changes:
 
     def _check_quiet(self, session: str) -> None:
         view = self._views.get(session)
-        if session in self._before or (view is not None and view.is_active):
+        if self.direct.is_running(session) or (view is not None and view.is_active):
             raise Conflict(
                 "An answer in this conversation is still running.", "Wait for its answer, or stop it.", key="run_active"
             )
@@ -301,7 +278,7 @@ class Changes:
     async def forget(self, session: str) -> None:
         """Forget a session that is deleted: what it changed stays as it is, and what waited is gone."""
         self._views.pop(session, None)
-        self._before.pop(session, None)
+        await self.direct.forget(session)
         await self._store.forget_session(session)
         self._changed()
 
@@ -365,7 +342,7 @@ class Changes:
             return
         self._pruned = self._clock.elapsed()
         async with self.places.keeping:
-            named = await asyncio.to_thread(self._snapshots.hashes)
+            named = await asyncio.to_thread(self.direct.snapshots.hashes)
             since = self._clock.now() - timedelta(days=self._settings.keep_days)
             await prune(self.places, since, self._settings.keep_megabytes << 20, named)
 

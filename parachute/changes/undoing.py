@@ -68,7 +68,7 @@ async def undo(
     is_redo = target.kind == "undo"
     kind: SetKind = "redo" if is_redo else "undo"
     try:
-        folder = Folder.open_unlinked(project)
+        folder = _opened(project, is_made_again=by_owner)
     except OSError as error:
         raise Conflict(f"{project} cannot be opened: {error.strerror}.", key="project_gone") from error
     with folder:
@@ -88,6 +88,17 @@ async def undo(
         raise outcome.error
     left = sorted((*conflicts, *outcome.left))
     return Undone(number if outcome.written else None, tuple(sorted(restored)), tuple(left))
+
+
+def _opened(project: Path, *, is_made_again: bool) -> Folder:
+    """Open the folder, which a run with the owner's own rights may have removed itself."""
+    try:
+        return Folder.open_unlinked(project)
+    except FileNotFoundError:
+        if not is_made_again:
+            raise
+    project.mkdir(mode=0o755, parents=True)
+    return Folder.open_unlinked(project)
 
 
 def _steers(blobs: Blobs, project: Path, entries: Sequence[Entry], told: Collection[str]) -> bool:

@@ -127,9 +127,9 @@ async def test_what_the_owner_decided_and_what_programs_obey_only_the_owner_take
     await world.changes.undo("s", undone.number)
     assert world.read(".envrc") == "agent\n"
     # As a run in a project without a view leaves it.
-    await world.changes.snapshot("s", world.project)
+    await world.changes.direct.begin("s", world.project)
     world.write(".envrc", "anew\n")
-    number = (await world.changes.record("s")).number
+    number = (await world.changes.direct.record("s")).number
     assert await is_refused(number)
     assert (await world.changes.undo("s", number)).restored == (".envrc",)
 

@@ -36,7 +36,7 @@ class Recording:
 
     async def finish(self) -> Applied:
         """Record what has changed."""
-        return await self._changes.record(self._session, self._origin.value)
+        return await self._changes.direct.record(self._session, self._origin.value)
 
 
 class Applying:
@@ -85,6 +85,8 @@ def warnings(applied: Applied) -> list[RunWarning]:
         waits = "A change waits" if applied.held == 1 else f"{applied.held} changes wait"
         said = f"{waits} for your decision: `parachute changes` shows why."
         found.append(RunWarning("Waiting for you", said, key="changes_wait"))
+    if applied.warning:
+        found.append(RunWarning("Undo", applied.warning))
     if applied.problem:
         found.append(RunWarning("Not applied", f"{applied.problem} What the agent wrote is kept, and tried again."))
     return found

@@ -12,6 +12,7 @@ from msgspec import Struct, field
 
 from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import ParachuteError
+from parachute.base.folders import TooMany
 from parachute.changes.models import Applied
 from parachute.chat.agent_processes.client import AgentClient, AgentEnded
 from parachute.chat.agent_processes.options import COMPACTION_SECONDS
@@ -179,10 +180,14 @@ class Turn:
         if execution.mode != "direct" or self._run.profile is not None or directory == self._services.vault.root:
             return None
         try:
-            await self._changes.snapshot(session, directory)
-        except OSError as error:
-            self._run.log.append(events.RunWarning("No undo", f"{directory} cannot be read whole: {error.strerror}."))
+            begun = await self._changes.direct.begin(session, directory)
+        except (OSError, TooMany) as error:
+            why = error.strerror if isinstance(error, OSError) else error
+            said = f"What this run changes in {directory} cannot be taken back: {why}"
+            self._run.log.append(events.RunWarning("No undo", said))
             return None
+        if begun.warning:
+            self._run.log.append(events.RunWarning("Undo", begun.warning))
         return Recording(self._changes, session, origin)
 
     async def _end_changes(self, changes: TurnChanges) -> int | None:

@@ -1,0 +1,66 @@
+"""Hard links to files that are not copied, large ones and those that git never changes: they keep each until the run has ended."""
+
+import hashlib
+import os
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from parachute.base.folders import Folder
+from parachute.changes.blobs import Blobs
+from parachute.changes.models import State
+
+LOST = "lost"
+"""The hash of a content that was overwritten where it stood: nothing has it any more."""
+_PREFIX = "link-"
+
+
+def is_linked(state: State) -> bool:
+    """Return whether a state names a link, and no content by its hash."""
+    return state.kind == "file" and state.hash.startswith(_PREFIX)
+
+
+class Links:
+    """Links in one folder, named by inode, size and time. Its methods wait for the disk."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._hashes: dict[str, str] = {}
+
+    def hold(self, folder: Folder, name: str, status: os.stat_result) -> State | None:
+        """Link a regular file, and return its state; None where it cannot be linked: on another disk, or of another user."""
+        link = _name(status)
+        try:
+            folder.hard_link(name, self.folder / link)
+        except FileExistsError:
+            pass
+        except OSError:
+            return None
+        return State("file", status.st_mode & 0o7777, link, status.st_size, status.st_mtime_ns)
+
+    def settled(self, blobs: Blobs, state: State, *, is_kept: bool = False) -> State:
+        """The same state with the hash of its content, which is kept from now on if it `is_kept`; LOST where it was overwritten."""
+        if not is_linked(state):
+            return state
+        link = self.folder / state.hash
+        with suppress(OSError):
+            if _name(link.lstat()) == state.hash:
+                if state.hash not in self._hashes:
+                    with link.open("rb") as file:
+                        self._hashes[state.hash] = hashlib.file_digest(file, "sha256").hexdigest()
+                digest = self._hashes[state.hash]
+                if is_kept:
+                    blobs.adopt(link, digest, state.size)
+                return replace(state, hash=digest)
+        return replace(state, hash=LOST)
+
+    def release(self) -> None:
+        """Remove all links: no run is under way any more."""
+        self._hashes.clear()
+        with suppress(FileNotFoundError):
+            for each in os.scandir(self.folder):
+                Path(each.path).unlink(missing_ok=True)
+
+
+def _name(status: os.stat_result) -> str:
+    return f"{_PREFIX}{status.st_ino}-{status.st_size}-{status.st_mtime_ns}"
