@@ -13,7 +13,8 @@ from parachute.changes.links import LOST
 from parachute.changes.models import Applied, Entry
 from parachute.changes.planning import Change
 from parachute.changes.present import Present
-from parachute.changes.snapshots import Snapshot, Snapshots
+from parachute.changes.snapshots import Snapshots
+from parachute.changes.taking import Snapshot
 from parachute.security.origin import Origin
 
 

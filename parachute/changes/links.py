@@ -12,7 +12,7 @@ from parachute.changes.models import State
 
 LOST = "lost"
 """The hash of a content that was overwritten where it stood: nothing has it any more."""
-_PREFIX = "link-"
+_PREFIX, _FIXED = "link-", "-fixed"
 
 
 def is_linked(state: State) -> bool:
@@ -27,9 +27,12 @@ class Links:
         self.folder = folder
         self._hashes: dict[str, str] = {}
 
-    def hold(self, folder: Folder, name: str, status: os.stat_result) -> State | None:
-        """Link a regular file, and return its state; None where it cannot be linked: on another disk, or of another user."""
-        link = _name(status)
+    def hold(self, folder: Folder, name: str, status: os.stat_result, *, is_fixed: bool) -> State | None:
+        """Link a regular file, and return its state; None where it cannot be linked: on another disk, or of another user.
+
+        Of one that `is_fixed` nobody changes the content, though its time: git touches objects that it would make again.
+        """
+        link = _name(status, is_fixed=is_fixed)
         try:
             folder.hard_link(name, self.folder / link)
         except FileExistsError:
@@ -44,7 +47,7 @@ class Links:
             return state
         link = self.folder / state.hash
         with suppress(OSError):
-            if _name(link.lstat()) == state.hash:
+            if _name(link.lstat(), is_fixed=state.hash.endswith(_FIXED)) == state.hash:
                 if state.hash not in self._hashes:
                     with link.open("rb") as file:
                         self._hashes[state.hash] = hashlib.file_digest(file, "sha256").hexdigest()
@@ -62,5 +65,5 @@ class Links:
                 Path(each.path).unlink(missing_ok=True)
 
 
-def _name(status: os.stat_result) -> str:
-    return f"{_PREFIX}{status.st_ino}-{status.st_size}-{status.st_mtime_ns}"
+def _name(status: os.stat_result, *, is_fixed: bool) -> str:
+    return f"{_PREFIX}{status.st_ino}-{status.st_size}{_FIXED if is_fixed else f'-{status.st_mtime_ns}'}"
