@@ -13,6 +13,7 @@ from parachute.changes.models import State
 LOST = "lost"
 """The hash of a content that was overwritten where it stood: nothing has it any more."""
 _PREFIX, _FIXED = "link-", "-fixed"
+_CHUNK = 1 << 20
 
 
 def is_linked(state: State) -> bool:
@@ -45,24 +46,31 @@ class Links:
         """The same state with the hash of its content, which is kept from now on if it `is_kept`; LOST where it was overwritten."""
         if not is_linked(state):
             return state
-        link = self.folder / state.hash
-        with suppress(OSError):
-            if _name(link.lstat(), is_fixed=state.hash.endswith(_FIXED)) == state.hash:
+        with suppress(OSError), Folder.open(self.folder) as folder:
+            status = folder.status(state.hash)
+            if status is not None and _name(status, is_fixed=state.hash.endswith(_FIXED)) == state.hash:
                 if state.hash not in self._hashes:
-                    with link.open("rb") as file:
-                        self._hashes[state.hash] = hashlib.file_digest(file, "sha256").hexdigest()
+                    self._hashes[state.hash] = _digest(folder, state.hash)
                 digest = self._hashes[state.hash]
                 if is_kept:
-                    blobs.adopt(link, digest, state.size)
+                    blobs.adopt(self.folder / state.hash, digest, state.size)
                 return replace(state, hash=digest)
         return replace(state, hash=LOST)
 
     def release(self) -> None:
         """Remove all links: no run is under way any more."""
         self._hashes.clear()
-        with suppress(FileNotFoundError):
-            for each in os.scandir(self.folder):
-                Path(each.path).unlink(missing_ok=True)
+        with Folder.open(self.folder) as folder:
+            for each in [entry.name for entry in folder.entries()]:
+                folder.remove(each)
+
+
+def _digest(folder: Folder, name: str) -> str:
+    digest = hashlib.sha256()
+    with folder.file(name) as file:
+        for chunk in iter(lambda: file.read(_CHUNK), b""):
+            digest.update(chunk)
+    return digest.hexdigest()
 
 
 def _name(status: os.stat_result, *, is_fixed: bool) -> str:
