@@ -139,6 +139,19 @@ async def test_one_comes_once_and_is_gone_when_it_is_done(desk: Desk) -> None:
     assert (await desk.waiting(days=9), await desk.coming()) == ([], [])
 
 
+async def test_two_of_one_moment_wait_each_for_its_answer(desk: Desk) -> None:
+    for text in ("Bread", "Beans"):
+        await desk.reminders.add("every day at 14", text)
+    # A month without power: each comes once, for the last day.
+    assert sorted(await desk.waiting(days=31)) == ["Beans 12-31 14:00", "Bread 12-31 14:00"]
+    (first, second) = await desk.items()
+    await desk.source.answer(first, Answer("done", "owner"))
+    desk.restart()
+    assert [each.key for each in await desk.items()] == [second.key]
+    await desk.answer("tomorrow")
+    assert await desk.coming() == ["01-01 14:00", "01-01 14:00"]
+
+
 async def test_one_is_put_off(desk: Desk) -> None:
     await desk.reminders.add("at 14:00", "Bread")
     assert await desk.waiting(hours=3) == ["Bread 12-01 14:00"]
