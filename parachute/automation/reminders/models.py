@@ -9,9 +9,10 @@ from parachute.base.errors import InvalidInput
 from parachute.events.scheduler.grammar import EXAMPLES, TIME, WEEKDAYS, Timetable, read_schedule, time_of
 from parachute.events.scheduler.recurrence import moment_of
 
-_NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_NUMBERS = {"a": 1, "an": 1} | {word: number for number, word in enumerate(_WORDS, 1)}
 _DAY = timedelta(days=1)
-_IN = re.compile(rf"in (?P<count>an?|{'|'.join(_NUMBERS)}|[0-9]{{1,3}}) (?P<unit>minute|hour|day|week)s?")
+_IN = re.compile(rf"in (?P<count>{'|'.join(_NUMBERS)}|[0-9]{{1,3}}) (?P<unit>minute|hour|day|week)s?")
 _ON = re.compile(
     rf"(?:(?:on )?(?P<day>today|tomorrow|{'|'.join(WEEKDAYS)}) )?at {TIME}|(?P<alone>[0-9]{{1,2}}:[0-9]{{2}})"
 )
@@ -23,7 +24,7 @@ class Reminder(Answer, frozen=True):
     """A reminder of the owner; times are in UTC.
 
     `at` is when it comes next, `since` when it came, while it waits to be answered. `schedule` is that of one that comes again
-    and again, null for others.
+    and again, null for others; `after` is the moment whose next one on the schedule is `at`, null for one that was put off.
     """
 
     id: str
@@ -31,14 +32,23 @@ class Reminder(Answer, frozen=True):
     at: str
     schedule: str | None = None
     since: str | None = None
+    after: str | None = None
+
+    def check(self) -> None:
+        """Check what has been read from a file; errors: ValueError, InvalidInput."""
+        for text in (self.at, self.since, self.after):
+            if text is not None and datetime.fromisoformat(text).tzinfo is None:
+                raise ValueError(f"{text} has no zone")
+        if self.schedule is not None:
+            read_schedule(self.schedule)
 
 
 def read_when(text: str, clock: Clock) -> tuple[datetime, Timetable | None]:
     """Read when a reminder comes first, and the schedule of one that comes again; error: InvalidInput."""
     words, now = " ".join(text.lower().split()), clock.now()
     if match := _IN.fullmatch(words):
-        return _later(match, clock), None
-    if match := _DATE.fullmatch(words):
+        moment = _later(match, clock)
+    elif match := _DATE.fullmatch(words):
         try:
             day = datetime.fromisoformat(match["date"])
         except ValueError:
@@ -60,7 +70,7 @@ def read_when(text: str, clock: Clock) -> tuple[datetime, Timetable | None]:
 
 def _later(match: re.Match[str], clock: Clock) -> datetime:
     count, unit = match["count"], match["unit"]
-    number = 1 if count in ("a", "an") else _NUMBERS.index(count) + 1 if count in _NUMBERS else int(count)
+    number = _NUMBERS.get(count) or int(count)
     if unit in ("minute", "hour"):
         return clock.now() + timedelta(**{f"{unit}s": number})
     # Days are those of the wall: at the same time of the day also where clocks are changed meanwhile.

@@ -5,6 +5,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from datetime import date, datetime, timedelta
 from pathlib import Path
+from unicodedata import category
 
 from msgspec.structs import replace
 
@@ -17,6 +18,8 @@ from parachute.events.scheduler.times import TimeOfDay
 
 _MOST = 500
 _TEXT = 500
+_INVISIBLE = ("Cc", "Cs")
+"""Control characters, and halves of characters, which no file takes."""
 _HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
 
 DONE, TOMORROW, LATER = "done", "tomorrow", "in_an_hour"
@@ -32,16 +35,17 @@ class Reminders:
 
     async def list(self) -> Sequence[Reminder]:
         """All of them, the next one first; error: Unavailable."""
-        found = await asyncio.to_thread(self._store.all)
-        return sorted(found.values(), key=lambda each: (each.since or each.at, each.id))
+        return sorted(await asyncio.to_thread(self._all), key=lambda each: (each.since or each.at, each.id))
 
     async def add(self, when: str, text: str) -> Reminder:
         """Remind of a text; errors: InvalidInput, Conflict, Unavailable."""
         moment, schedule = read_when(when, self._clock)
-        words = " ".join(text.split())
+        words = "".join(each for each in " ".join(text.split()) if category(each) not in _INVISIBLE)
         if not words or len(words) > _TEXT:
             raise InvalidInput(f"text: 1 to {_TEXT} characters are expected.", key="reminder_text")
-        made = Reminder(uuid.uuid4().hex[:8], words, as_text(moment), _words(schedule))
+        made = Reminder(uuid.uuid4().hex[:8], words, as_text(moment))
+        if schedule is not None:
+            made = replace(made, schedule=_words(schedule), after=as_text(self._clock.now()))
 
         def add(found: dict[str, Reminder]) -> None:
             if len(found) >= _MOST:
@@ -64,11 +68,7 @@ class Reminders:
 
         What has come is stored with the moment at which it was due, so that it comes once, whatever the clock does then.
         """
-        found = await asyncio.to_thread(self._store.all)
-        now = self._clock.now()
-        if any(self._come(each, now) != each for each in found.values()):
-            found = await asyncio.to_thread(self._store.change, lambda found: self._let_come(found, now))
-        return [each for each in found.values() if each.since is not None]
+        return [each for each in await asyncio.to_thread(self._let_come) if each.since is not None]
 
     async def answer(self, identifier: str, word: str) -> None:
         """Carry out an answer to one that waits; errors: NotFound, Unavailable."""
@@ -76,41 +76,68 @@ class Reminders:
         def answer(found: dict[str, Reminder]) -> None:
             reminder = _taken(found, identifier)
             if (again := self._again(reminder, word)) is not None:
-                found[identifier] = replace(reminder, at=as_text(again), since=None)
+                found[identifier] = again
 
         await asyncio.to_thread(self._store.change, answer)
 
-    def _let_come(self, found: dict[str, Reminder], now: datetime) -> None:
-        for identifier, each in found.items():
-            found[identifier] = self._come(each, now)
+    def _all(self) -> Sequence[Reminder]:
+        now = self._clock.now()
+        return [self._come(each, now) for each in self._store.all().values()]
+
+    def _let_come(self) -> Sequence[Reminder]:
+        now = self._clock.now()
+
+        def change(found: dict[str, Reminder]) -> None:
+            for identifier, each in found.items():
+                found[identifier] = self._come(each, now)
+
+        found = self._store.all()
+        if any(self._come(each, now) != each for each in found.values()):
+            found = self._store.change(change)
+        return list(found.values())
 
     def _come(self, reminder: Reminder, now: datetime) -> Reminder:
         """The reminder as it is now: one that comes again while it still waits is due anew."""
-        at = datetime.fromisoformat(reminder.at)
-        due = datetime.fromisoformat(reminder.since) if reminder.since else at if at <= now else None
-        if due is None:
-            return reminder
-        if reminder.schedule is not None:
-            due = max(due, self._last(read_schedule(reminder.schedule), now))
+        schedule = read_schedule(reminder.schedule) if reminder.schedule is not None else None
+        if reminder.since is None:
+            if schedule is not None and reminder.after is not None:
+                # By the wall where the computer is now, which may have travelled.
+                reminder = self._scheduled(reminder, schedule, datetime.fromisoformat(reminder.after), now)
+            due = datetime.fromisoformat(reminder.at)
+            if due > now:
+                return reminder
+        else:
+            due = datetime.fromisoformat(reminder.since)
+        if schedule is not None:
+            due = max(due, self._last(schedule, now))
         return replace(reminder, since=as_text(due))
 
-    def _again(self, reminder: Reminder, word: str) -> datetime | None:
-        """The moment at which an answered reminder comes again."""
-        clock, now = self._clock, self._clock.now()
+    def _scheduled(self, reminder: Reminder, schedule: Timetable, after: datetime, now: datetime) -> Reminder:
+        """The reminder at its next moment; one that a wrong clock put far ahead begins anew."""
+        after = after if after <= now + _DAY else now
+        return replace(reminder, at=as_text(schedule.next(after, self._clock.zone)), since=None, after=as_text(after))
+
+    def _again(self, reminder: Reminder, word: str) -> Reminder | None:
+        """The reminder as it comes again after an answer."""
+        now = self._clock.now()
         due = datetime.fromisoformat(reminder.since or reminder.at)
-        following = None
+        later = self._later(due, word)
         if reminder.schedule is not None:
             # What has come does not come again after the clock was set back, unless it had been far ahead.
-            after = max(now, due) if due <= now + _DAY else now
-            following = read_schedule(reminder.schedule).next(after, clock.zone)
+            following = self._scheduled(reminder, read_schedule(reminder.schedule), max(now, due), now)
+            if later is None or datetime.fromisoformat(following.at) <= later:
+                return following
+        return replace(reminder, at=as_text(later), since=None, after=None) if later is not None else None
+
+    def _later(self, due: datetime, word: str) -> datetime | None:
+        """The moment to which an answer puts a reminder off."""
+        clock = self._clock
         if word == DONE:
-            return following
+            return None
         if word == LATER:
-            later = now + _HOUR
-        else:
-            wall = due.astimezone(clock.zone)
-            later = TimeOfDay(wall.hour, wall.minute).on(clock.today() + _DAY, clock.zone)
-        return min(later, following) if following else later
+            return clock.now() + _HOUR
+        wall = due.astimezone(clock.zone)
+        return TimeOfDay(wall.hour, wall.minute).on(clock.today() + _DAY, clock.zone)
 
     def _last(self, schedule: Timetable, now: datetime) -> datetime:
         last: date = schedule.last(now, self._clock.zone)
@@ -130,6 +157,6 @@ def _taken(found: dict[str, Reminder], identifier: str) -> Reminder:
     return reminder
 
 
-def _words(schedule: Timetable | None) -> str | None:
+def _words(schedule: Timetable) -> str:
     """A schedule as it is written, to be read again."""
-    return schedule.words if isinstance(schedule, TimeOfDay) else str(schedule) if schedule else None
+    return schedule.words if isinstance(schedule, TimeOfDay) else str(schedule)

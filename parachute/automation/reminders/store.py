@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from parachute.automation.reminders.models import Reminder
-from parachute.base.errors import Unavailable
+from parachute.base.errors import InvalidInput, Unavailable
 from parachute.base.files import atomic_write, locked, read_regular
 
 _LIMIT = 4 * 1024 * 1024
@@ -26,15 +26,18 @@ class ReminderStore:
     def all(self) -> dict[str, Reminder]:
         """Every reminder by its id; error: Unavailable."""
         try:
-            return msgspec.json.decode(read_regular(self._path, _LIMIT), type=_Reminders).reminders
+            found = msgspec.json.decode(read_regular(self._path, _LIMIT), type=_Reminders).reminders
+            for each in found.values():
+                each.check()
         except FileNotFoundError:
             return {}
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, InvalidInput) as error:
             raise Unavailable(
                 f"{self._path} cannot be read, so that you are reminded of nothing: {error}.",
                 "Bring the file back from a backup, or remove it.",
                 key="reminders_unreadable",
             ) from error
+        return found
 
     def change(self, change: Callable[[dict[str, Reminder]], None]) -> dict[str, Reminder]:
         """Change the reminders, and return them; errors: Unavailable, and those of the change, which then changes nothing."""

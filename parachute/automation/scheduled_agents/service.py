@@ -185,9 +185,7 @@ class ScheduledAgents:
 
     def reason_to_skip(self, agent: AgentFile, state: AgentState) -> str | None:
         """The reason for which its next run by the schedule will be skipped, as far as that is known."""
-        if not self.has_tools():
-            return NO_TOOLS
-        return self._over(agent.definition, state) if agent.definition is not None else None
+        return self._skips(agent.definition, state, by_person=False) if agent.definition is not None else None
 
     def today(self) -> date:
         """Today's date in this machine's time zone."""
@@ -264,19 +262,9 @@ class ScheduledAgents:
             record = RunRecord(str(uuid.uuid4()), day.isoformat(), trigger, now())
             state = await asyncio.to_thread(self.store.change, agent.key, begun(record, taken))
             try:
+                skips = self._skips(definition, state, by_person=trigger == "person")
                 run = AgentRun(
-                    self._agents,
-                    self._suggestions,
-                    self.store,
-                    self._vault,
-                    agent,
-                    definition,
-                    record,
-                    NO_TOOLS
-                    if not self.has_tools()
-                    else None
-                    if trigger == "person"
-                    else self._over(definition, state),
+                    self._agents, self._suggestions, self.store, self._vault, agent, definition, record, skips
                 )
                 await run.carry_out(force=force)
             except Exception:
@@ -286,7 +274,11 @@ class ScheduledAgents:
             self._running.discard(agent.key)
         return record
 
-    def _over(self, definition: Definition, state: AgentState) -> str | None:
+    def _skips(self, definition: Definition, state: AgentState, *, by_person: bool) -> str | None:
+        if not self.has_tools():
+            return NO_TOOLS
+        if by_person:
+            return None  # who asks for a run may pay for it
         return over_limit(state, definition.most_a_month, self.scheduler.clock)
 
     async def _finish(self, agent: AgentFile, record: RunRecord) -> None:
@@ -307,8 +299,13 @@ class ScheduledAgents:
             log.warning("What an agent did could not be %s: %s", what, error)
 
     async def _count(self, record: RunRecord) -> None:
-        if record.session is not None:
+        if record.session is None:
+            return
+        try:
             record.dollars = await self._spent(record.session)
+        except ParachuteError as error:
+            # The run has ended all the same: one that was kept as under way would be made up for, and cost again.
+            log.error("The cost of a run is not known: %s", error)
 
     async def _recover(self) -> None:
         # Of all keys: the parts of the computer itself whose agents keep their runs here need it as well.

@@ -50,8 +50,7 @@ def over_limit(state: AgentState, most: float | None, clock: Clock) -> str | Non
     spent = state.spent_in(month_of(clock))
     if most is None or spent < most:
         return None
-    reason = f"Its runs of this month have cost ${spent:,.2f}, and ${most:,.2f} is the most."
-    return reason
+    return f"Its runs of this month have cost ${spent:,.2f}, and ${most:,.2f} is the most."
 
 
 def begun(record: RunRecord, taken: date | None) -> Callable[[AgentState], None]:

@@ -109,7 +109,7 @@ class AgentStore:
 
     def finish(self, key: str, record: RunRecord, change: Callable[[AgentState], None]) -> None:
         """Store a run that has ended, and change the state of its agent; error: Unavailable."""
-        kept = [*self.runs(key), record][-RUNS_KEPT:]
+        kept = _newest([*self.runs(key), record])
         try:
             self._write_runs(key, kept)
             self._forget_before(key, {run.id for run in kept})
@@ -138,3 +138,11 @@ class AgentStore:
 
     def _runs_path(self, key: str) -> Path:
         return self._runs / f"{key}.json"
+
+
+def _newest(runs: list[RunRecord]) -> list[RunRecord]:
+    """The runs to keep, and before them the last one that wrote: by it an agent that runs often knows its page again."""
+    older, kept = runs[:-RUNS_KEPT], runs[-RUNS_KEPT:]
+    if any(run.wrote for run in kept):
+        return kept
+    return [*[run for run in older if run.wrote][-1:], *kept]

@@ -32,8 +32,8 @@ def me(
 ) -> None:
     """Remind you of something; `me` may be left out."""
     made = Api.find().post(_PATH, {"when": when, "text": text})
-    again = f", and again {made['schedule']}" if made["schedule"] else ""
-    print_answer(made, as_json, f"You are reminded at {local(made['at'])}{again} ({made['id']}).")
+    again = f" It comes again: {made['schedule']}." if made["schedule"] else ""
+    print_answer(made, as_json, f"You are reminded at {local(made['at'])} ({made['id']}).{again}")
 
 
 @app.command("list")

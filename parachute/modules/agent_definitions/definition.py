@@ -1,7 +1,7 @@
 """Reading an agent file: frontmatter that says when, what with and where to, and a prompt."""
 
-import math
 import re
+import sys
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any
@@ -93,10 +93,17 @@ def _schedule(value: Any) -> tuple[bool, Timetable, bool, float | None]:
     day = value.get("day", "same")
     if day not in ("same", "before"):
         raise InvalidInput("schedule.day: expected same or before.", key="day_invalid")
-    most = value.get("most_a_month")
-    if most is not None and (isinstance(most, bool) or not isinstance(most, int | float) or not 0 <= most < math.inf):
+    return is_enabled, _time(value.get("time"), "schedule.time"), day == "before", _dollars(value.get("most_a_month"))
+
+
+def _dollars(most: Any) -> float | None:
+    if most is None:
+        return None
+    # A whole number of YAML may be too large to be counted with.
+    is_number = isinstance(most, int | float) and not isinstance(most, bool)
+    if not is_number or not 0 <= most <= sys.float_info.max:
         raise InvalidInput("schedule.most_a_month: expected US dollars, such as 2.50.", key="most_a_month_invalid")
-    return is_enabled, _time(value.get("time"), "schedule.time"), day == "before", most
+    return float(most)
 
 
 def _time(time: Any, field: str) -> Timetable:

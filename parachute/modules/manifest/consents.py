@@ -16,8 +16,8 @@ from parachute.modules.manifest.untrusted import shut_in, taken
 
 _AGENTS, _SCHEDULED = "Agents this module can run", "Scheduled agents"
 _DETAIL = "  - "
-_LONGEST = 200
 _TIME = re.compile(r"[0-9]{2}:[0-9]{2}")
+_LONGEST = 200
 """Characters of an author's words that the screen shows."""
 
 # Invisible letters, and the quotes that the screen itself uses.

@@ -16,6 +16,13 @@ from tests.support.errors import raises
 
 ZONE = ZoneInfo("Europe/Berlin")
 TUESDAY = datetime(2026, 12, 1, 12, tzinfo=ZONE)
+UNREADABLE = (
+    {"at": "soon"},
+    {"at": "2026-12-24T18:00:00"},
+    {"since": "soon"},
+    {"after": "soon"},
+    {"schedule": "every moonday at 7"},
+)
 
 
 class Desk:
@@ -96,16 +103,22 @@ async def test_what_is_no_time_is_refused_and_changes_nothing(desk: Desk, when: 
     assert not list(desk.root.iterdir())
 
 
-@pytest.mark.parametrize("when", ["today at 11", "2026-12-01 12:00", "2020-01-01 00:00"])
+@pytest.mark.parametrize("when", ["today at 11", "2026-12-01 12:00", "2020-01-01 00:00", "in 0 hours", "in 0 days"])
 async def test_what_is_over_is_refused(desk: Desk, when: str) -> None:
     with raises("reminder_past"):
         await desk.reminders.add(when, "Bread")
 
 
-@pytest.mark.parametrize("text", ["", "  \n", "x" * 501])
+@pytest.mark.parametrize("text", ["", "  \n", "\0\x1b", "\ud800", "x" * 501, "x" * 100_000])
 async def test_a_reminder_says_something(desk: Desk, text: str) -> None:
     with raises("reminder_text"):
         await desk.reminders.add("in an hour", text)
+
+
+async def test_control_characters_are_no_text(desk: Desk) -> None:
+    made = await desk.reminders.add("in an hour", "Take\n\x1b[31m the\0 \ud83d bread \U0001f468\u200d\U0001f373")
+    assert made.text == "Take [31m the  bread \U0001f468\u200d\U0001f373"
+    assert [each.text for each in await desk.reminders.list()] == [made.text]
 
 
 def test_hours_pass_by_the_clock_and_days_by_the_wall() -> None:
@@ -124,6 +137,19 @@ async def test_one_comes_once_and_is_gone_when_it_is_done(desk: Desk) -> None:
     assert await desk.waiting(hours=30) == ["Bread 12-01 14:00"]
     await desk.answer("done")
     assert (await desk.waiting(days=9), await desk.coming()) == ([], [])
+
+
+async def test_two_of_one_moment_wait_each_for_its_answer(desk: Desk) -> None:
+    for text in ("Bread", "Beans"):
+        await desk.reminders.add("every day at 14", text)
+    # A month without power: each comes once, for the last day.
+    assert sorted(await desk.waiting(days=31)) == ["Beans 12-31 14:00", "Bread 12-31 14:00"]
+    (first, second) = await desk.items()
+    await desk.source.answer(first, Answer("done", "owner"))
+    desk.restart()
+    assert [each.key for each in await desk.items()] == [second.key]
+    await desk.answer("tomorrow")
+    assert await desk.coming() == ["01-01 14:00", "01-01 14:00"]
 
 
 async def test_one_is_put_off(desk: Desk) -> None:
@@ -159,12 +185,33 @@ async def test_what_was_done_does_not_come_again_when_the_clock_is_set_back(desk
     assert await desk.coming() == ["12-02 14:00"]
 
 
-async def test_a_clock_that_was_far_ahead_does_not_end_it(desk: Desk) -> None:
+@pytest.mark.parametrize("is_answered_ahead", [False, True])
+async def test_a_clock_that_was_far_ahead_does_not_end_it(desk: Desk, is_answered_ahead: bool) -> None:
     await desk.reminders.add("every day at 14", "Bread")
     assert len(await desk.waiting(days=4000)) == 1
+    if is_answered_ahead:
+        await desk.answer("done")
     desk.clock.moment -= timedelta(days=4000)
-    await desk.answer("done")
+    if not is_answered_ahead:
+        await desk.answer("done")
+    assert await desk.waiting() == []
     assert await desk.coming() == ["12-01 14:00"]
+    assert await desk.waiting(hours=2) == ["Bread 12-01 14:00"]
+
+
+@pytest.mark.parametrize(
+    ("zone", "hours", "moment"), [("America/New_York", 6, "12-02 15:00"), ("Asia/Tokyo", 16, "12-03 01:00")]
+)
+async def test_one_of_a_schedule_comes_by_the_wall_of_where_the_computer_is(
+    desk: Desk, zone: str, hours: int, moment: str
+) -> None:
+    await desk.reminders.add("every day at 9", "Bread")
+    assert await desk.waiting(hours=21) == ["Bread 12-02 09:00"]
+    await desk.answer("done")
+    desk.clock.zone = ZoneInfo(zone)
+    assert await desk.coming() == [moment]
+    assert await desk.waiting(hours=hours - 1, minutes=59) == []
+    assert await desk.waiting(minutes=1) == [f"Bread {moment}"]
 
 
 async def test_a_week_with_both_changes_of_clocks(tmp_path: Path) -> None:
@@ -202,11 +249,21 @@ async def test_one_is_removed(desk: Desk) -> None:
 
 async def test_a_file_that_cannot_be_read_is_kept_and_said(desk: Desk) -> None:
     path = desk.root / "reminders.json"
-    path.write_text(json.dumps([]))
-    for work in (desk.reminders.list(), desk.reminders.add("in an hour", "Bread"), desk.source.items()):
-        with raises("reminders_unreadable"):
-            await work
-    assert path.read_text() == "[]"
+    good = {"id": "one", "text": "Bread", "at": "2026-12-24T18:00:00.000Z"}
+    for wrong in ([], *({"reminders": {"one": good | each}} for each in UNREADABLE)):
+        path.write_text(json.dumps(wrong))
+        for work in (desk.reminders.list(), desk.reminders.add("in an hour", "Bread"), desk.source.items()):
+            with raises("reminders_unreadable"):
+                await work
+        assert json.loads(path.read_text()) == wrong
+
+
+async def test_one_that_was_stored_without_the_moment_that_was_seen_to_comes(desk: Desk) -> None:
+    stored = {"id": "one", "text": "Bread", "at": "2026-12-01T13:00:00.000Z", "schedule": "every day at 14:00"}
+    (desk.root / "reminders.json").write_text(json.dumps({"reminders": {"one": stored}}))
+    assert await desk.waiting(hours=2) == ["Bread 12-01 14:00"]
+    await desk.answer("done")
+    assert await desk.coming() == ["12-02 14:00"]
 
 
 async def test_there_is_a_most(desk: Desk) -> None:

@@ -17,7 +17,8 @@ from parachute.automation.module_agents.service import ModuleAgents
 from parachute.automation.module_agents.task import Task
 from parachute.automation.scheduled_agents.models import AgentState, RunRecord
 from parachute.automation.scheduled_agents.service import ScheduledAgents
-from parachute.automation.scheduled_agents.state import ended, over_limit
+from parachute.automation.scheduled_agents.state import begun, ended, over_limit
+from parachute.automation.scheduled_agents.store import AgentStore
 from parachute.automation.suggestions.service import Suggestions
 from parachute.base.errors import NotFound, Unavailable
 from parachute.chat.sessions.service import Sessions
@@ -105,7 +106,7 @@ class Nursery:
         self.modules = Modules(self.module)
         self.heard: list[dict[str, Any]] = []
         self.has_tools = True
-        self.dollars = 0.0
+        self.dollars: float | None = 0.0
         self.service: ScheduledAgents
 
     def write(self, text: str, name: str = "page") -> None:
@@ -155,6 +156,8 @@ class Nursery:
 
     async def spent(self, session: str) -> float:
         """The dollars of each conversation."""
+        if self.dollars is None:
+            raise Unavailable("The usage cannot be read.")
         return self.dollars
 
     @property
@@ -248,6 +251,16 @@ async def test_what_a_stop_cuts_off_has_failed_and_is_made_up_for_once(nursery: 
         stopped = "The computer was stopped during this run."
         assert runs == [("schedule", "failed", stopped), ("retry", "failed", stopped)]
         assert nursery.state.running is None
+
+
+@pytest.mark.parametrize("dollars", [1.5, None])
+async def test_a_run_has_ended_also_if_its_cost_is_not_known(nursery: Nursery, dollars: float | None) -> None:
+    nursery.dollars = dollars
+    store = AgentStore(nursery.home.root)
+    store.change(KEY, begun(RunRecord("run", "2026-10-20", "person", "", session="talk"), None))
+    async with nursery.core(Silence()):
+        assert (nursery.state.running, nursery.state.last_status) == (None, "failed")
+        assert nursery.state.last_dollars == (dollars or 0.0)
 
 
 async def test_a_page_that_is_there_costs_nothing(nursery: Nursery, core: ScheduledAgents) -> None:
@@ -345,6 +358,17 @@ async def test_one_that_comes_often_writes_the_page_of_the_day_anew(nursery: Nur
     assert await nursery.look(hours=2) == []
     assert nursery.state.last_status == "skipped"
     assert "Mine." in page.read_text()
+
+
+async def test_one_that_comes_often_knows_its_page_after_many_runs_that_wrote_none(
+    nursery: Nursery, core: ScheduledAgents
+) -> None:
+    nursery.write(FILE.replace("21:30", "every 5 minutes"))
+    nursery.agents.answers = ["One.", *["NO_OUTPUT"] * 60, "Two."]
+    assert await nursery.look() == []
+    for _ in range(62):
+        assert await nursery.look(minutes=5) == ["2026-10-20"]
+    assert "Two." in (nursery.vault / "Garden/page/2026-10-20.md").read_text()
 
 
 async def test_a_schedule_of_another_kind_makes_up_for_nothing(nursery: Nursery, core: ScheduledAgents) -> None:

@@ -78,6 +78,7 @@ def test_windows_line_ends_and_tools_of_modules() -> None:
         ("schedule: {time: '03:00', most_a_month: -1}", "schedule.most_a_month: expected US dollars"),
         ("schedule: {time: '03:00', most_a_month: true}", "schedule.most_a_month: expected US dollars"),
         ("schedule: {time: '03:00', most_a_month: .nan}", "schedule.most_a_month: expected US dollars"),
+        (f"schedule: {{time: '03:00', most_a_month: {'9' * 400}}}", "schedule.most_a_month: expected US dollars"),
         ("schedule: {time: every moonday at 7}", "every weekday at 7"),
         ("schedule: {tiem: '03:00'}", "schedule.tiem: only"),
         ("output: Garden/page.md", "must contain {date}"),
