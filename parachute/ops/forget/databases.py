@@ -22,14 +22,15 @@ def erase_rows(path: Path, words: Words, left: Collection[str]) -> bool:
         whole = _WHOLE.get(path.stem.partition("-")[0], set())
         connection.execute("BEGIN IMMEDIATE")
         try:
+            broken = _broken(connection)
             changed = [
                 _of_table(connection, table, words, left, removes=table in whole) for table in tables(connection)
             ]
             for table in full_text(connection):
                 # Terms of rows that have gone long ago stay in an index until it is made anew.
                 connection.execute(f"INSERT INTO {quoted(table)} ({quoted(table)}) VALUES ('rebuild')")  # noqa: S608 - quoted
-            for table, row, _, _ in connection.execute("PRAGMA foreign_key_check").fetchall():
-                if row is not None:
+            while orphans := _broken(connection) - broken:
+                for table, row in orphans:
                     connection.execute(f"DELETE FROM {quoted(table)} WHERE rowid = ?", (row,))  # noqa: S608 - quoted
             connection.execute("COMMIT")
         except BaseException:
@@ -56,8 +57,9 @@ def _of_table(
     for row in connection.execute(f"SELECT {listed} FROM {quoted(table)}").fetchall():  # noqa: S608 - quoted
         cells = row[len(places) :]
         known = row[:1] if with_rowid else tuple(cells[names.index(name)] for name in keys)
-        new = {name: _blanked(cell, words) for name, cell in zip(names, cells, strict=True) if cell_holds(cell, words)}
-        if not new or is_of(cells, left):
+        held = {name: cell for name, cell in zip(names, cells, strict=True) if cell_holds(cell, words)}
+        new = {name: blank for name, cell in held.items() if (blank := _blanked(cell, words)) != cell}
+        if not (held if removes else new) or is_of(cells, left):
             continue
         changed = True
         if not removes:
@@ -67,6 +69,12 @@ def _of_table(
                 continue
         connection.execute(f"DELETE FROM {quoted(table)} WHERE {where}", known)  # noqa: S608 - quoted
     return changed
+
+
+def _broken(connection: sqlite3.Connection) -> set[tuple[str, int]]:
+    """Rows that name a row that is not there."""
+    found = connection.execute("PRAGMA foreign_key_check").fetchall()
+    return {(table, row) for table, row, _, _ in found if row is not None}
 
 
 def _has_rowid(connection: sqlite3.Connection, table: str) -> bool:
@@ -82,5 +90,7 @@ def _blanked(cell: Any, words: Words) -> Any:
         return words.blanked(cell.encode(errors="surrogateescape")).decode(errors="surrogateescape")
     if words.are_in(cell):
         return words.blanked(cell)
-    # It was packed: nothing of it is worth a mistake.
+    with contextlib.suppress(zlib.error):
+        return zlib.compress(words.blanked(zlib.decompress(cell)))
+    # It was packed otherwise: nothing of it is worth a mistake.
     return zlib.compress(b"")

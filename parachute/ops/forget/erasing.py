@@ -1,5 +1,6 @@
 """Removal of the words between two starts, when nothing else has a file open; what was cut off is done again by the next start."""
 
+import contextlib
 import logging
 import os
 import sqlite3
@@ -8,7 +9,6 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from parachute.base.clock import now
-from parachute.base.errors import ParachuteError
 from parachute.base.files import remove_database, remove_tree
 from parachute.base.folders import Folder
 from parachute.ops.forget import ordering
@@ -16,7 +16,7 @@ from parachute.ops.forget.databases import erase_rows
 from parachute.ops.forget.models import FileChoices, Held, Order, Report
 from parachute.ops.forget.passages import without
 from parachute.ops.forget.places import File, files
-from parachute.ops.forget.reading import in_cells
+from parachute.ops.forget.reading import in_cells, in_stream
 from parachute.ops.forget.surveying import SHOWN, file_holds, held, runs_of, session_of, survey
 from parachute.ops.forget.words import Words
 from parachute.security.audit.forgetting import erase as erase_audit
@@ -25,8 +25,7 @@ from parachute.security.audit.seals import Seals
 
 log = logging.getLogger(__name__)
 
-_TEXT = 64 << 20
-_CHUNK, _OVERLAP = 4 << 20, 8 << 10
+_TEXT = _BLOCK = 64 << 20
 
 
 def finish(home: Path, vault: Path, seals: Path) -> None:
@@ -36,11 +35,12 @@ def finish(home: Path, vault: Path, seals: Path) -> None:
         order = ordering.read_order(home)
         if order is not None and order.phase == "files":
             _Erasing(home, vault, seals, order).run()
-    except (OSError, sqlite3.Error, ParachuteError) as error:
+    except Exception as error:  # whatever it is, the computer has to start, and no text of it may have the words
         log.error("The words are not forgotten yet: %s", type(error).__name__)
         if order is not None:
-            order.problem = str(error)
-            ordering.write_order(home, order)
+            order.problem = Words(order.words).blanked_text(str(error))
+            with contextlib.suppress(OSError):
+                ordering.write_order(home, order)
 
 
 class _Erasing:
@@ -96,9 +96,9 @@ class _Erasing:
             return self._remove(file.path)
         if not file_holds(file, self._words):
             return False
-        if treatment == "removed" or not self._blank(file.path):
+        if treatment == "removed" or self._words_are_packed(file):
             return self._remove(file.path)
-        return True
+        return self._blank(file.path)
 
     def _is_left(self, file: File) -> bool:
         place = file.relative
@@ -141,16 +141,21 @@ class _Erasing:
         remove_tree(path)
         return True
 
+    def _words_are_packed(self, file: File) -> bool:
+        with file.path.open("rb") as stream:
+            return not in_stream(stream, self._words)
+
     def _blank(self, path: Path) -> bool:
-        """Write over the words where they stand, so that whoever has the file open goes on with it; False where they are packed."""
-        found, place, kept = False, 0, b""
+        """Write over the words where they stand, so that whoever has the file open goes on with it; returns whether it could."""
+        found, place = False, 0
         with path.open("r+b") as file:
-            while chunk := file.read(_CHUNK):
-                data, begin = kept + chunk, place - len(kept)
-                for start, end in self._words.spans(data):
-                    os.pwrite(file.fileno(), self._words.blanked(data[start:end]), begin + start)
+            # Whole lines: of one that is JSON the texts alone are written over.
+            while data := file.read(_BLOCK) + file.readline(_BLOCK):
+                new = self._words.blanked(data)
+                if new != data:
+                    os.pwrite(file.fileno(), new, place)
                     found = True
-                place, kept = place + len(chunk), chunk[-_OVERLAP:]
+                place += len(data)
             os.fsync(file.fileno())
         return found
 

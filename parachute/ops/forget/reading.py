@@ -20,7 +20,17 @@ _UNPACKED = 256 << 20
 def holds(path: Path, words: Words) -> bool:
     """Return whether a file has the words in its bytes, also packed by zlib, gzip or as a ZIP archive; error: OSError."""
     with Folder.open(path.parent) as folder, folder.file(path.name) as file:
-        return _in_stream(file, words) or any(words.are_in(each) for each in _unpacked(file))
+        return in_stream(file, words) or any(words.are_in(each) for each in _unpacked(file))
+
+
+def in_stream(file: BinaryIO, words: Words) -> bool:
+    """Return whether bytes have the words as they are."""
+    kept = b""
+    while chunk := file.read(_CHUNK):
+        if words.are_in(kept + chunk):
+            return True
+        kept = chunk[-_OVERLAP:]
+    return False
 
 
 def in_cells(path: Path, words: Words, left: Collection[str] = ()) -> bool:
@@ -81,15 +91,6 @@ def cell_holds(cell: object, words: Words) -> bool:
     return isinstance(cell, bytes) and (
         words.are_in(cell) or any(words.are_in(each) for each in _unpacked(io.BytesIO(cell)))
     )
-
-
-def _in_stream(file: BinaryIO, words: Words) -> bool:
-    kept = b""
-    while chunk := file.read(_CHUNK):
-        if words.are_in(kept + chunk):
-            return True
-        kept = chunk[-_OVERLAP:]
-    return False
 
 
 def _unpacked(file: BinaryIO) -> Iterator[bytes]:

@@ -19,6 +19,7 @@ from parachute.config.settings.home import Home
 from parachute.config.settings.store import load
 from parachute.ops.forget import ordering
 from parachute.ops.forget.models import BackupsHold, Choice, FileChoices, Forgetting, Order, Plan
+from parachute.ops.forget.recognizing import check_not_ours
 from parachute.ops.forget.surveying import asked, held, survey
 from parachute.ops.forget.words import Words
 from parachute.security.audit.service import Audit
@@ -70,7 +71,8 @@ class Forget:
     async def plan(self, typed: str) -> Plan:
         """Survey everything; nothing changes. Errors: InvalidInput, Conflict while words are being forgotten."""
         words = Words(typed)
-        await asyncio.to_thread(words.check_not_ours)
+        modules = (self._vault / ".modules", self._home.root / "modules")
+        await asyncio.to_thread(check_not_ours, words.text, modules)
         await self._check_free()
         plan = await self._surveyed(words)
         while len(self._plans) >= _PLANS:

@@ -92,7 +92,7 @@ def asked(vault: Path, words: Words, found: Survey) -> list[Finding]:
     for session, text in sessions.items():
         if session not in findings:
             findings[session] = finding("conversations", session, "", text, ["conversation", "leave"])
-    return list(findings.values())
+    return sorted(findings.values(), key=lambda each: (each.kind == "conversations", each.place))
 
 
 def conversations_in(vault: Path, words: Words) -> Iterator[tuple[str, str, str]]:

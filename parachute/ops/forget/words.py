@@ -4,22 +4,23 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterator
-from pathlib import Path
 from urllib.parse import quote
 
-import parachute
 from parachute.base.errors import InvalidInput
+from parachute.ops.forget import recognizing
 
 _FEWEST, _MOST = 3, 200
 _BETWEEN = rb"(?:[\s_+\-]|%20|\\+[nrt]|\xc2\xa0|\\+u00a0){1,12}"
 _ESCAPES = (b"\\n", b"\\r", b"\\t", b"\\b", b"\\f")
 _ESCAPED = re.compile(rb"(?:\\u([0-9a-fA-F]{4})|%([0-9a-fA-F]{2}))\Z")
+_ESCAPE_OF_FOUR = re.compile(rb"\\u[0-9a-fA-F]{4}")
+_ESCAPING = b"nrtbf"
 BLANK = b"_"
-"""The sign in the place of each byte that was removed: it is itself in JSON, YAML, addresses and names of files."""
+"""The sign in the place of each byte that was removed, of numbers without a letter a digit: it is itself in JSON, YAML, addresses and names."""
 
 
 class Words:
-    """Words that stand next to each other, whole ones only. Error: InvalidInput for what is too short, too long, or no words."""
+    """Words that stand next to each other, whole ones only. Error: InvalidInput for what is too short, too long, a date, or no words."""
 
     def __init__(self, typed: str) -> None:
         parts = unicodedata.normalize("NFC", typed).split()
@@ -30,30 +31,23 @@ class Words:
                 "Name the words as they were written.",
                 key="words_length",
             )
+        recognizing.check(self.text)
         self._pattern = re.compile(_BETWEEN.join(b"".join(map(_letter, part)) for part in parts), re.IGNORECASE)
         self._begins, self._ends = self.text[0].isalnum(), self.text[-1].isalnum()
-
-    def check_not_ours(self) -> None:
-        """Error: InvalidInput for a word of which the computer's own records are made: without it nothing could read them."""
-        if not re.fullmatch(r"[\w.-]+", self.text, re.ASCII):
-            return
-        word = rf"(?<![A-Za-z0-9]){re.escape(self.text)}(?![A-Za-z0-9])"
-        named = re.compile(
-            rf"""["'][\w./-]*{word}[\w./-]*["']|\b\w*{word}\w* ?(?:[:=(]|TEXT|INTEGER|REAL|BLOB)""", re.I
-        )
-        texts = (file.read_text(errors="ignore") for file in Path(parachute.__file__).parent.rglob("*.py"))
-        if any(self.text.lower() in text.lower() and named.search(text) for text in texts):
-            raise InvalidInput(
-                f"words: the computer's own records are made of the word {self.text!r}.",
-                "Name more words, such as the whole sentence or the full name.",
-                key="words_of_records",
-            )
+        # A number that a text has as JSON has to stay one.
+        digit = b"2" if set(self.text) & set("123456789") == {"1"} else b"1"
+        self._digit = None if any(map(str.isalpha, self.text)) else digit
 
     def spans(self, data: bytes) -> Iterator[tuple[int, int]]:
         """The places of the words."""
         for match in self._pattern.finditer(data):
             start, end = match.span()
-            if not (self._begins and _letter_before(data, start)) and not (self._ends and _letter_after(data, end)):
+            if (
+                not (self._begins and _letter_before(data, start))
+                and not (self._ends and _letter_after(data, end))
+                and not _ESCAPE_OF_FOUR.match(data, max(0, start - 1))
+                and not recognizing.is_part(data, start, end)
+            ):
                 yield start, end
 
     def are_in(self, data: bytes | str) -> bool:
@@ -61,11 +55,22 @@ class Words:
         return next(self.spans(_bytes(data)), None) is not None
 
     def blanked(self, data: bytes) -> bytes:
-        """The same without them, and as long as before: what knows places in it still finds them."""
+        """The same without them, and as long as before: what knows places in it still finds them, and JSON stays JSON.
+
+        A number that JSON has outside of texts stays.
+        """
         found = bytearray(data)
-        for start, end in self.spans(data):
-            found[start:end] = BLANK * (end - start)
+        for start, end in recognizing.in_texts(data, list(self.spans(data))):
+            is_escaped = data[start - 1 : start] == b"\\" and data[start : start + 1] in _ESCAPING
+            for place in range(start + is_escaped, end):
+                found[place : place + 1] = self._sign(data[place : place + 1])
         return bytes(found)
+
+    def _sign(self, byte: bytes) -> bytes:
+        # An end of a line may end a record.
+        if byte in b"\r\n":
+            return byte
+        return self._digit if self._digit and byte.isdigit() else BLANK
 
     def blanked_text(self, text: str) -> str:
         """The same of a text."""

@@ -38,12 +38,10 @@ def erase(folder: Path, seals: Seals, blank: Callable[[bytes], bytes], hashes: d
 
 def _rewritten(written: bytes, blank: Callable[[bytes], bytes], hashes: dict[str, str]) -> bytes:
     new, previous = blank(written), previous_of(written)
-    if previous is None:
-        return new
-    if previous in hashes:
+    if previous is not None and (new != written or previous in hashes):
         fields = json.loads(new)
-        del fields["previous"]
-        new = line(fields, hashes[previous])
+        fields.pop("previous", None)
+        new = line(fields, hashes.get(previous, previous))
     if new != written:
         hashes[digest(written)] = digest(new)
     return new

@@ -157,6 +157,35 @@ async def test_what_is_left_is_named_and_stays(tmp_path: Path) -> None:
     ]
 
 
+async def test_what_was_added_since_is_in_the_report(tmp_path: Path) -> None:
+    await lived(tmp_path)
+    ordering.write_order(tmp_path / "home", order(tmp_path))
+    day = tmp_path / "vault/Daily/journals/2026-01-01.md"
+    day.write_text(f"{NOTE}More {WORD}.\n")
+    (tmp_path / "vault/new.md").write_text(WORD)
+    finish(tmp_path)
+    report = ordering.read_report(tmp_path / "home")
+    assert report is not None
+    assert sorted(each.places for each in report.found) == [["Daily/journals/2026-01-01.md"], ["new.md"]]
+    assert day.read_text().endswith(f"Rain.\nMore {WORD}.\n")
+
+
+async def test_a_problem_has_no_words_and_the_start_goes_on(tmp_path: Path) -> None:
+    root = tmp_path / WORD
+    await lived(root)
+    ordering.write_order(root / "home", order(root))
+    day = root / "vault/.parachute/audit/2026-01-01.jsonl"
+    day.mkdir()
+    finish(root)
+    waiting = ordering.read_order(root / "home")
+    assert waiting is not None
+    assert waiting.problem
+    assert WORD not in waiting.problem
+    day.rmdir()
+    finish(root)
+    assert (ordering.read_order(root / "home"), left(root)) == (None, [])
+
+
 async def test_a_disk_that_fails_leaves_it_for_the_next_start(tmp_path: Path) -> None:
     await lived(tmp_path)
     ordering.write_order(tmp_path / "home", order(tmp_path))

@@ -55,8 +55,13 @@ def test_a_line_goes_and_the_next_start_proves_it(server: Server, word: str) -> 
     assert ask(server, "POST", "/api/forget/apply", chosen(plan, "line")).status_code == 202
     server.wait_until(lambda: '"files"' in (server.home.root / "forget.json").read_text(), "conversations are removed")
     assert ask(server, "GET", "/api/forget").json()["is_under_way"]
+    assert (server.home.root / "forget.json").stat().st_mode & 0o777 == 0o600
     again = ask(server, "POST", "/api/forget", {"words": word})
     assert (again.status_code, again.json()["key"]) == (409, "busy")
+    assert ask(server, "POST", "/api/forget", {"words": word, "more": word}).status_code == 422
+    assert ask(server, "POST", "/api/forget", {"words": f"{word} \0"}).json()["key"] == "words_length"
+    written = [path for path in server.home.root.rglob("*") if path.is_file() and path.name != "forget.json"]
+    assert [path for path in written if word.encode() in path.read_bytes()] == []
     server.stop()
     server.start()
 
@@ -64,6 +69,24 @@ def test_a_line_goes_and_the_next_start_proves_it(server: Server, word: str) -> 
     assert (state["is_under_way"], state["last"]["found"], state["last"]["left"]) == (False, [], [])
     assert (server.vault / "note.md").read_text() == "# A note\nTea.\n"
     assert not (server.home.root / "forget.json").exists()
+
+
+def test_no_other_door_leads_to_a_plan(server: Server, word: str) -> None:
+    made = ask(
+        server,
+        "POST",
+        "/api/auth/keys",
+        {"label": "All but that", "scopes": ["vault:admin", "chat:admin", "forget:write"]},
+    )
+    keys = {"no key": {}, "a key": {"authorization": f"Bearer {made.json()['key']}"}}
+    for name, headers in keys.items():
+        for method, path in (("GET", ""), ("POST", ""), ("POST", "/apply")):
+            body = {"words": word} if method == "POST" else None
+            found = httpx2.request(method, f"{server.url}/api/forget{path}", json=body, headers=headers, **PLAIN)
+            assert found.status_code in (401, 403), (name, path, found.text)
+    listed = ask(server, "POST", "/mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+    assert listed.status_code == 200
+    assert "forget" not in listed.text
 
 
 @pytest.mark.parametrize("change", ["text", "hash", "missing", "choice", "plan"])
