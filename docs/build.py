@@ -19,7 +19,7 @@ PICTURES = {
 """Pictures of the console below the heading of a page, where `make screenshots` has taken them."""
 
 GROUPS = {
-    "Guide": ["index", "tutorial", "phone", "console", "importing", "undo", "backup", "questions"],
+    "Guide": ["index", "tutorial", "phone", "console", "importing", "undo", "forgetting", "backup", "questions"],
     "Use": [
         "getting-started",
         "module-daily",

@@ -29,6 +29,7 @@ SECTIONS = {
         "daily": "Write and read the journal (module Daily)",
         "brain": "Search, write and merge what you know about people and topics (module Brain)",
         "search": "Search everything at once, by words, and by meaning where words find little",
+        "forget": "Remove words from every place of this computer, for good",
         "files": "List, read and write the files of your vault, and undo changes",
         "sync": "Keep a folder of this device the same as the vault of your computer",
         "save": "Save a page of the web as a note",

@@ -52,6 +52,7 @@ ROUTES = _table(
         "push": "connectors.push.api",
         "backups": "ops.backup.api ops.backup.kit.api ops.backup.restore_api",
         "export": "ops.export.api",
+        "forget": "ops.forget.api",
         "updates": "ops.updates.api",
         "doctor": "ops.doctor.api",
         "logs": "ops.logs.api",

@@ -54,6 +54,11 @@ class Days:
         with Folder.open(self._folder) as folder:
             folder.remove(f"{day}.jsonl")
 
+    def replace(self, day: str, data: bytes) -> None:
+        """Put other records in the place of those of a day; a reader sees either. Error: OSError."""
+        with Folder.open(self._folder) as folder:
+            folder.write(f"{day}.jsonl", data)
+
     def append(self, day: str, data: bytes) -> None:
         """Append whole lines in one write; what an earlier one left unfinished is cut off first, and all of it on an error.
 

@@ -1,5 +1,6 @@
 """Seals: the number of records of each day, and the hash of the last one, kept where no agent can write."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -77,5 +78,17 @@ class Seals(Struct):
             known = self.read()
             self._write({**known, **{day: replace(known[day], removed=True) for day in days if day in known}})
 
+    def rename(self, hashes: Mapping[str, str]) -> None:
+        """Put new hashes in the place of those of records from which words were removed."""
+        with locked(self.path.with_suffix(".lock")):
+            for path in (self.path, self._open):
+                if found := self._read(path):
+                    new = {day: _renamed(seal, hashes) for day, seal in found.items()}
+                    atomic_write(path, msgspec.json.encode(new))
+
     def _write(self, days: dict[str, Seal]) -> None:
         atomic_write(self.path, msgspec.json.encode(dict(sorted(days.items()))))
+
+
+def _renamed(seal: Seal, hashes: Mapping[str, str]) -> Seal:
+    return replace(seal, first=hashes.get(seal.first, seal.first), head=hashes.get(seal.head, seal.head))

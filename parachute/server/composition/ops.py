@@ -15,6 +15,7 @@ from parachute.ops.doctor.examiner import Examiner
 from parachute.ops.doctor.inbox import ProblemsSource
 from parachute.ops.export.content import Content
 from parachute.ops.export.service import Export
+from parachute.ops.forget.service import Forget
 from parachute.ops.logs.service import Logs
 from parachute.ops.phone.service import Phone
 from parachute.ops.settings.service import LiveSettings
@@ -41,6 +42,7 @@ class OpsServices(Struct, frozen=True, kw_only=True):
     settings: LiveSettings
     phone: Phone
     export: Export
+    forget: Forget
 
 
 def build_examiner(installation: Installation, events: EventServices, lifecycle: Lifecycle) -> Examiner:
@@ -77,6 +79,9 @@ async def build_ops(
     events.scheduler.add(lambda: drills.jobs(clock))
     begin_anew = partial(control.ask, installation.home, "begin_anew")
     restores = await lifecycle.start(Restores(installation.home, backups, storage.audit, browsers, begin_anew))
+    forget = await lifecycle.start(
+        Forget(installation.home, storage.vault.root, storage.audit, clock, chat.runs.delete, begin_anew)
+    )
     await lifecycle.start(
         Approvals(storage.audit, installation.home.known_approvals, approval_files(installation.home), clock)
     )
@@ -99,5 +104,12 @@ async def build_ops(
         events.scheduler.add(Nightly(installation.home, installation.settings.updates.time, clock).jobs)
     export = Export(Content(storage.vault, history.brought, suggestions), storage.audit)
     return OpsServices(
-        examiner=examiner, logs=logs, backups=backups, restores=restores, settings=settings, phone=phone, export=export
+        examiner=examiner,
+        logs=logs,
+        backups=backups,
+        restores=restores,
+        settings=settings,
+        phone=phone,
+        export=export,
+        forget=forget,
     )

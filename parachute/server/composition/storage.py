@@ -32,6 +32,7 @@ from parachute.events.bus import store as event_store
 from parachute.llm.gateway.limits import create_spending_limits
 from parachute.llm.gateway.store import add_subjects, add_subscription_tokens, add_unpriced, create_usage
 from parachute.modules.registry.service import Modules
+from parachute.ops.forget import ordering
 from parachute.ops.recovery.service import Recovery
 from parachute.sandbox.egress.internet import Connect, Resolve
 from parachute.security.audit.service import Audit
@@ -94,6 +95,10 @@ async def open_storage(installation: Installation, lifecycle: Lifecycle) -> Stor
     place = VaultPlace(home.root, vault.root)
     place.check()
     vault.prepare()
+    if (home.root / ordering.ORDER).exists():
+        from parachute.ops.forget import starting  # hardly ever
+
+        await starting.finish(home, vault.root)
     collecting = asyncio.create_task(
         asyncio.to_thread(remove_unfinished, _written(home, vault), time.time()), name="unfinished files"
     )

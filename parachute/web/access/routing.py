@@ -141,6 +141,16 @@ RULES = (
     Rule("/api/updates", "updates", read="admin", write="admin", writers="credential", is_confirmed=True),
     # All of the journal, the entities and the conversations at once.
     Rule("/api/export", "export", read="admin", write="admin", is_exact=True, is_read_confirmed=True),
+    # It reads everything there is, and destroys: the owner alone, and never a program of this machine without a key.
+    Rule(
+        "/api/forget",
+        "forget",
+        read="admin",
+        write="admin",
+        readers="credential",
+        writers="credential",
+        is_confirmed=True,
+    ),
     Rule("/api/logs", "logs", read="admin", write="admin"),
     # Who reaches this computer at all.
     Rule("/api/phone", "auth", read="admin", write="admin", writers="credential", is_confirmed=True),

@@ -36,7 +36,7 @@ EXAMPLES = 10
 LEFT_OUT = (
     *("/supervisor/server/restart", "/supervisor/server/stop", "/api/panic", "/api/resume"),
     *("/api/provider", "/api/setup/finish", "/api/backups/repository"),
-    "/api/phone",
+    *("/api/phone", "/api/forget/apply"),
     *("/api/updates", "/api/updates/back", "/api/updates/running"),
     *("/api/backups/access", "/api/backups/restore", "/api/backups/restore/undo", "/api/backups/restore/kept"),
 )
@@ -250,6 +250,8 @@ async def _rightly(installation: ModuleComputer, client: httpx2.AsyncClient, mod
         assert news.status_code == 200
     done.append("GET /mcp")
     await call("GET /api/export")
+    await call("POST /api/forget", {"words": "Zwiebelkuchen"})
+    await call("GET /api/forget")
     await call("GET /api/claude-code/expiring")
     await call("POST /api/claude-code/keep")
     await call("POST /api/claude-code/adopt/{session}", session=adoptable)

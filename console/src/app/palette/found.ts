@@ -35,11 +35,13 @@ function commands(words: string): Found[] {
     const address = isPage(words) ? words : await askText({ title: t("save_page"), label: t("address"), value: "", yes: t("save") });
     if (address?.trim()) await savePage(address.trim());
   };
+  const forget = async () => (await import("~/components/forget")).askForget("");
   const other = isDark.value ? "light" : "dark";
   const all: (Found | false)[] = [
     may("chat", "write") && { id: "new", icon: "plus", title: t("new_conversation"), run: leadsTo(to("chat")) },
     may("*", "admin") && { id: "backup", icon: "archive", title: t("back_up"), run: backUp },
     may("vault", "write") && { id: "save", icon: "download", title: t("save_page"), text: words.includes("://") ? words : undefined, run: save },
+    may("forget", "admin") && { id: "forget", icon: "trash", title: t("forget"), run: forget },
     mayStop() && { id: "stop", icon: "stop", title: t("stop"), run: askToStop },
     { id: "appearance", icon: "settings", title: t(`appearance_${other}`), run: () => (appearance.value = other) },
     { id: "shortcuts", icon: "list", title: t("shortcuts"), run: () => (opened.value = "shortcuts") },

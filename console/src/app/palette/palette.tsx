@@ -1,10 +1,12 @@
 /** One field that finds screens, conversations, entries, people, files, settings and commands. */
 import "~/main";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { Button } from "~/components/button";
 import { Dialog } from "~/components/dialog";
 import { Icon } from "~/components/icons";
 import { useId } from "~/components/ids";
 import { Badge } from "~/components/layout";
+import { may } from "~/state/session";
 import { attempt } from "~/state/toasts";
 import { FilterChips } from "./filter_chips";
 import { applies, type Filters, NONE } from "./filters";
@@ -37,6 +39,11 @@ export default function Palette() {
     close();
     // Once it has closed: what it leads to may open something itself, and takes the focus.
     requestAnimationFrame(() => void attempt(async () => found.run()));
+  };
+  const forget = async () => {
+    const { askForget } = await import("~/components/forget");
+    close();
+    requestAnimationFrame(() => void askForget(words.trim()));
   };
   const move = (by: number) => {
     const index = chosen ? all.indexOf(chosen) : 0;
@@ -111,6 +118,9 @@ export default function Palette() {
           {said}
         </p>
         {unread && <p class="muted">{unread}</p>}
+        {words.trim().length > 1 && may("forget", "admin") && (
+          <Button label={t("forget_these", { words: words.trim() })} icon="trash" kind="quiet" onPress={forget} />
+        )}
         {silent.length > 0 && <p class="muted">{t("not_answered", { names: silent.map((group) => t(group)).join(", ") })}</p>}
       </div>
     </Dialog>

@@ -44,6 +44,8 @@ export const t = messages("palette", {
   save: "Save",
   back_up: "Back up now",
   backing_up: "The backup has begun.",
+  forget: "Forget words",
+  forget_these: "Forget “{words}” …",
   stop: "Stop everything",
   appearance_light: "Light appearance",
   appearance_dark: "Dark appearance",

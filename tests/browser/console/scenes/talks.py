@@ -103,6 +103,16 @@ def find(person: Person) -> Page:
     return page
 
 
+def forget(person: Person) -> Page:
+    page = person.open("keys")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("peas")
+    page.locator(".palette > button").click()
+    page.locator("dialog form button[type=submit]").click()
+    expect(page.locator("dialog input[type=checkbox]").first).to_be_visible(timeout=MILLISECONDS)
+    return page
+
+
 def palette(person: Person) -> Page:
     page = person.open("keys")
     page.keyboard.press("Control+k")
