@@ -15,7 +15,7 @@ from parachute.ops.forget import ordering
 from parachute.ops.forget.databases import erase_rows
 from parachute.ops.forget.models import FileChoices, Held, Order, Report
 from parachute.ops.forget.passages import without
-from parachute.ops.forget.places import File, files
+from parachute.ops.forget.places import File, files, folders
 from parachute.ops.forget.reading import in_cells, in_stream
 from parachute.ops.forget.surveying import SHOWN, file_holds, held, runs_of, session_of, survey
 from parachute.ops.forget.words import Words
@@ -56,6 +56,10 @@ class _Erasing:
             # The order itself goes last.
             if file.relative != ordering.ORDER and self._erase(file):
                 changed.append(file)
+        for folder, relative in folders(self._home, self._vault):
+            if self._words.are_in(relative):
+                with contextlib.suppress(OSError):  # it has something left
+                    folder.rmdir()
         for file in changed:
             names = self._order.changed.setdefault(file.place.kind, [])
             name = self._words.blanked_text(file.relative)
@@ -92,7 +96,7 @@ class _Erasing:
             return session_of(file) in self._order.sessions and self._remove(file.path)
         if treatment == "rows":
             return self._rows(file)
-        if self._words.are_in(Path(place).name):
+        if self._words.are_in(place):
             return self._remove(file.path)
         if not file_holds(file, self._words):
             return False

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from parachute.ops.forget import recognizing
 from parachute.ops.forget.models import FileChoices
 from parachute.ops.forget.words import Words
 
@@ -30,7 +31,8 @@ def passages(data: bytes, words: Words) -> Iterator[Passage]:
 
 
 def without(data: bytes, words: Words, choices: FileChoices) -> bytes:
-    """The text without what was chosen."""
+    """The text without what was chosen; a file that is JSON stays it, and loses the words alone."""
+    is_json = recognizing.is_json(data)
     lines, gone, left = set(choices.lines), set(choices.entries), []
     is_gone = False
     for line, found in _lines(data, words):
@@ -38,6 +40,8 @@ def without(data: bytes, words: Words, choices: FileChoices) -> bytes:
             is_gone = _heading(line) in gone
         if not is_gone and not (found is not None and _hash(line) in lines):
             left.append(line)
+        elif is_json:
+            left.append(words.blanked(line))
     return b"".join(left)
 
 

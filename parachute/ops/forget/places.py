@@ -115,7 +115,7 @@ def place_of(root: Root, relative: str) -> Place:
 
 
 def files(home: Path, vault: Path) -> Iterator[File]:
-    """Every file of the vault and of the state directory, by path; links are not followed."""
+    """Every file of the vault and of the state directory, by path; links are not followed, and those of the owner have names."""
     roots: tuple[tuple[Root, Path], ...] = (("vault", vault.resolve()), ("home", home.resolve()))
     for name, root in roots:
         others = [other for _, other in roots if other != root and other.is_relative_to(root)]
@@ -124,5 +124,16 @@ def files(home: Path, vault: Path) -> Iterator[File]:
             return root / path in others
 
         for relative, status in walk_tree(root, leave_out=is_other, missed=lambda *_: None):
-            if kind_of(status) == "file":
-                yield File(place_of(name, relative), root / relative, relative, status.st_size)
+            kind, place = kind_of(status), place_of(name, relative)
+            if kind == "file" or (kind == "symlink" and place.treatment == "asked"):
+                yield File(place, root / relative, relative, status.st_size)
+
+
+def folders(home: Path, vault: Path) -> Iterator[tuple[Path, str]]:
+    """The folders of both whose files may go, with their paths, those in others first."""
+    roots: tuple[tuple[Root, Path], ...] = (("vault", vault.resolve()), ("home", home.resolve()))
+    for name, root in roots:
+        found = [path for path, status in walk_tree(root, missed=lambda *_: None) if kind_of(status) == "dir"]
+        for relative in reversed(found):
+            if place_of(name, f"{relative}/").treatment != "kept":
+                yield root / relative, relative

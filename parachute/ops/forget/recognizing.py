@@ -87,6 +87,11 @@ def in_texts(data: bytes, spans: Sequence[tuple[int, int]]) -> Iterator[tuple[in
             yield start, end
 
 
+def is_json(data: bytes) -> bool:
+    """Return whether this is one object or list, and no text that happens to read as JSON."""
+    return data.lstrip()[:1] in (b"{", b"[") and _texts(data) is not None
+
+
 def _texts(data: bytes) -> list[tuple[int, int]] | None:
     try:
         msgspec.json.decode(data)

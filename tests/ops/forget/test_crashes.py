@@ -1,5 +1,6 @@
 """A removal that is killed at every step: doing it again ends it, and the audit log still verifies."""
 
+import json
 import shutil
 import sqlite3
 import zlib
@@ -168,6 +169,26 @@ async def test_what_was_added_since_is_in_the_report(tmp_path: Path) -> None:
     assert report is not None
     assert sorted(each.places for each in report.found) == [["Daily/journals/2026-01-01.md"], ["new.md"]]
     assert day.read_text().endswith(f"Rain.\nMore {WORD}.\n")
+
+
+async def test_names_of_folders_and_links_and_json_of_the_owner(tmp_path: Path) -> None:
+    await lived(tmp_path)
+    vault = tmp_path / "vault"
+    (vault / WORD / "deep").mkdir(parents=True)
+    (vault / WORD / "deep" / "note.md").write_text("Tea.\n")
+    (vault / f"{WORD} link").symlink_to("nowhere")
+    data = json.dumps({"a": [f"About {WORD}", 1]}, indent=1)
+    (vault / ".mcp.json").write_text(data)
+    wanted = order(tmp_path)
+    for place in (f"{WORD}/deep/note.md", f"{WORD} link"):
+        wanted.files[place] = FileChoices(removes=True)
+    wanted.files[".mcp.json"] = FileChoices(lines=[each.hash for each in passages(data.encode(), Words(WORD))])
+    ordering.write_order(tmp_path / "home", wanted)
+    finish(tmp_path)
+    report = ordering.read_report(tmp_path / "home")
+    assert report is not None
+    assert (report.found, left(tmp_path)) == ([], [])
+    assert json.loads((vault / ".mcp.json").read_text()) == {"a": [f"About {'_' * len(WORD)}", 1]}
 
 
 async def test_a_problem_has_no_words_and_the_start_goes_on(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ _ID = re.compile(r"[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}")
 MESSAGE = """Aunt\tante Emma has the number 4917012345678, which is {"number": 4917012345678, "name": "a\\nante"}."""
 _SLOW = ("/api/provider/models", "/api/modules/official", "/api/config")
 _many = settings(max_examples=100, deadline=None, derandomize=True, database=None)
-_few = settings(_many, max_examples=8, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+_few = settings(_many, max_examples=5, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
 
 
 @pytest.fixture
