@@ -1,12 +1,13 @@
 """Runs with the owner's own rights: their folder is looked at before and after, and after a crash, too."""
 
 import asyncio
+import logging
 from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from parachute.base.errors import NotFound
+from parachute.base.errors import NotFound, ParachuteError
 from parachute.changes.applying import Places, note_origin
 from parachute.changes.clock import FileClock
 from parachute.changes.links import LOST
@@ -16,6 +17,8 @@ from parachute.changes.present import Present
 from parachute.changes.snapshots import Snapshots
 from parachute.changes.taking import Snapshot
 from parachute.security.origin import Origin
+
+log = logging.getLogger(__name__)
 
 
 class Begun(NamedTuple):
@@ -47,10 +50,13 @@ class DirectRuns:
         """Record the runs that the death of the server cut off, by what is there now."""
         for number, before in await asyncio.to_thread(self.snapshots.prepare):
             found = await self._places.store.get(number)
-            if found is not None and found.ended_at is None and before is not None:
-                await self._record(number, Path(found.project), before, Origin.AGENT_FILE)
-            else:
-                await self._release(number)
+            try:
+                if found is not None and found.ended_at is None and before is not None:
+                    await self._record(number, Path(found.project), before, Origin.AGENT_FILE)
+            except (OSError, ParachuteError) as error:
+                log.warning("What a run changed when the server died is not known: %s", error)
+            await self._places.store.end(number)
+            await self._release(number)
 
     def is_running(self, session: str) -> bool:
         """Return whether a run of a session is under way."""
@@ -69,7 +75,11 @@ class DirectRuns:
                 taken = await asyncio.to_thread(self.snapshots.take, directory)
                 began = await self._clock.later()
                 number = await self._places.store.begin(session, directory, "run", began, note=taken.note)
-                await asyncio.to_thread(self.snapshots.hold, number, directory, taken)
+                try:
+                    await asyncio.to_thread(self.snapshots.hold, number, directory, taken)
+                except OSError:
+                    await self._places.store.end(number)
+                    raise
             self._running[session] = number, directory, taken
         said, self._said[session] = self._said.get(session, ""), taken.warning
         return Begun(number, taken.warning if taken.warning != said else "")
@@ -106,7 +116,9 @@ class DirectRuns:
 
     def _warning(self, entries: list[Entry]) -> str:
         lost = [each.path for each in entries if each.before.hash == LOST]
-        kept = sum(each.before.size for each in entries if each.before.kind == "file" and each.before != each.after)
+        kept = sum(
+            each.before.size for each in entries if each.before.kind == "file" and each.before.hash != each.after.hash
+        )
         found = []
         if lost:
             others = f" and {len(lost) - 1} others" if len(lost) > 1 else ""

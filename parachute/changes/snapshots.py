@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from parachute.base.errors import InvalidInput
@@ -59,11 +60,12 @@ class Snapshots:
 
     def release(self, number: int, directory: Path | None = None, taken: Snapshot | None = None) -> None:
         """Forget the snapshot of a run that was recorded, with the one that was taken at its end."""
-        if directory is not None and taken is not None:
-            self._save(directory, taken)
         (self._running / f"{number}.json").unlink(missing_ok=True)
         if next(self._running.glob("*.json"), None) is None:
             self._links.release()
+        if directory is not None and taken is not None:
+            with suppress(OSError):  # on a full disk the next look reads more
+                self._save(directory, taken)
 
     def compared(self, number: int, before: Snapshot, after: Snapshot) -> list[Entry]:
         """Return the changes between two snapshots, without what a repository that was there has got."""

@@ -168,6 +168,16 @@ async def test_a_run_that_the_death_of_the_server_cut_off_is_undone(world: World
     assert len(await world.changes.history.of_session("s")) == 2
 
 
+async def test_a_folder_that_became_a_file_does_not_keep_the_server_from_starting(world: World) -> None:
+    world.write("a")
+    await world.changes.direct.begin("s", world.project)
+    await shell(world, f"rm -r {world.project}; echo > {world.project}")
+    await world.restart()
+    with pytest.raises(NotFound):
+        await world.changes.undo("s")
+    assert list((world.state / "changes/snapshots/running").iterdir()) == []
+
+
 async def test_a_damaged_snapshot_of_a_run_undoes_nothing(world: World) -> None:
     world.write("a")
     number = (await world.changes.direct.begin("s", world.project)).number
