@@ -21,6 +21,11 @@ def is_linked(state: State) -> bool:
     return state.kind == "file" and state.hash.startswith(_PREFIX)
 
 
+def is_same_file(one: State, other: State) -> bool:
+    """Return whether two states are of one file, that may have changed in between."""
+    return is_linked(one) and is_linked(other) and one.hash.split("-")[1] == other.hash.split("-")[1]
+
+
 class Links:
     """Links in one folder, named by inode, size and time. Its methods wait for the disk."""
 

@@ -13,9 +13,9 @@ from parachute.base.folders import Folder
 from parachute.base.signatures import Signature
 from parachute.changes.blobs import Blobs
 from parachute.changes.differences import LONGEST, counts
-from parachute.changes.links import Links
+from parachute.changes.links import Links, is_same_file
 from parachute.changes.models import NOTHING, Entry, State
-from parachute.changes.taking import Snapshot, Taking, objects_of
+from parachute.changes.taking import TRANSCRIPTS, Snapshot, Taking, objects_of
 
 _INDEX_BYTES = 64 << 20
 
@@ -76,12 +76,27 @@ class Snapshots:
                 continue
             if old == NOTHING and (place := objects_of(path)) and place in before.index:
                 continue
+            if before.is_shared and not self._is_lost(path, old, new):
+                continue
             old, new = self._links.settled(self._blobs, old, is_kept=True), self._links.settled(self._blobs, new)
             contents = [self._blobs.read(state.hash, LONGEST) if state.kind == "file" else b"" for state in (old, new)]
             lines = None if None in contents else counts(contents[0] or b"", contents[1] or b"")
             added, removed = lines or (None, None)
             found.append(Entry(number, path, old, new, "applying", old, added, removed))
         return found
+
+    def _is_lost(self, path: str, old: State, new: State) -> bool:
+        """Return whether anything that was there is gone. Transcripts are written by the programs of all conversations."""
+        if old == NOTHING or new == NOTHING or old.kind != new.kind:
+            return old != NOTHING
+        if path.startswith(TRANSCRIPTS):
+            return False
+        if old.kind != "file" or old.hash == new.hash or new.size < old.size:
+            return True
+        if is_same_file(old, new):
+            return False
+        before, after = (self._blobs.read(state.hash, new.size) for state in (old, new))
+        return before is None or after is None or not after.startswith(before)
 
     def hashes(self) -> set[str]:
         """The contents that the last snapshots name, and those with which runs began."""
@@ -94,7 +109,9 @@ class Snapshots:
         path = self._file(directory)
         if taken != self._known.get(directory) or not path.exists():
             rows = [[name, signature, state.stored()] for name, (signature, state) in taken.index.items()]
-            atomic_write(path, json.dumps({"index": rows, "unknown": sorted(taken.unknown)}))
+            atomic_write(
+                path, json.dumps({"index": rows, "unknown": sorted(taken.unknown), "is_shared": taken.is_shared})
+            )
         self._known[directory] = taken
 
     def _file(self, directory: Path) -> Path:
@@ -116,8 +133,10 @@ def _parsed(path: Path) -> Snapshot | None:
     """Read an index; None for one that is not there, or damaged: an empty one would have everything made by a run."""
     try:
         found = json.loads(read_regular(path, _INDEX_BYTES))
-        rows, unknown = (found["index"], found["unknown"]) if isinstance(found, dict) else (found, ())
+        if isinstance(found, list):  # one of before 2026-12
+            found = {"index": found, "unknown": [], "is_shared": False}
+        rows = found["index"]
         index = {name: (signature and Signature(*signature), State.read(state)) for name, signature, state in rows}
-        return Snapshot(index, frozenset(unknown))
+        return Snapshot(index, frozenset(found["unknown"]), found["is_shared"])
     except (OSError, ValueError, TypeError, KeyError, InvalidInput):
         return None

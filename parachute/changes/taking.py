@@ -19,11 +19,16 @@ _MOST = 100_000
 _COPIED = 50_000
 """Files that one look copies; of those beyond, as of large ones, a link is kept, and the next look copies more."""
 _DEEPEST = 100
-_FILE_BYTES = 16 << 20
+_FILE_BYTES, _SHARED_FILE_BYTES = 16 << 20, 1 << 20
+"""Largest file that is copied; in a vault there are recordings and pictures, which nobody writes over."""
 _TOTAL_BYTES = 2 << 30
 _BATCH = 500
 _LEFT_OUT = frozenset(("node_modules", ".venv", "__pycache__", ".direnv"))
 """Folders that programs make anew."""
+STATE = ".parachute"
+"""Folder of a vault that the server has open; what becomes of it there is the business of recovery."""
+TRANSCRIPTS = ".claude/projects/"
+"""Folder of a vault in which the programs of all conversations write."""
 _OBJECTS = "/.git/objects/"
 """Folder of objects, which git never changes, so that links keep them; new ones stay, an undo takes back the references to them."""
 
@@ -33,11 +38,13 @@ Index = dict[str, tuple[Signature | None, State]]
 class Snapshot(Struct, frozen=True):
     """Index of a folder, with contents kept. Of `unknown` paths, and what is below them, nothing is said: an undo leaves them alone.
 
+    In one that `is_shared` others write all the time, as in the vault: what is new or was only added to is not the run's.
     `note` names what is not covered, `warning` of that what an undo would not bring back.
     """
 
     index: Index
     unknown: frozenset[str] = frozenset()
+    is_shared: bool = False
     note: str = ""
     warning: str = ""
 
@@ -53,30 +60,32 @@ class Taking:
         self._missed: list[str] = []
         self._linked: list[str] = []
         self._bytes = self._copied = 0
+        self._is_shared = False
         self._unknown: set[str] = set()
         self._index: Index = {}
 
     def run(self, root: Folder) -> Snapshot:
         """Look at everything. Errors: TooMany, OSError."""
+        self._is_shared = root.status(STATE) is not None
         left_out: set[str] = set()
         for place, folder, entries in root.walk(deepest=_DEEPEST, most=_MOST, unreadable=self._miss):
             prefix = f"{place}/" if place else ""
             for entry in list(entries):
-                if entry.name in _LEFT_OUT:
+                if entry.name in _LEFT_OUT or (entry.name == STATE and not place):
                     entries.remove(entry)
-                    left_out.add(entry.name)
+                    left_out |= {entry.name} & _LEFT_OUT
                 else:
                     self._entry(root, folder, f"{prefix}{entry.name}", entry)
         self._keep()
         found = []
         if self._missed:
             found.append(f"Not covered: {_named(self._missed)}.")
-        if self._linked:
-            found.append(f"Brought back when deleted, not when written over: {_named(self._linked)}.")
-        warning = " ".join(found)
+        linked = f"Brought back when deleted, not when written over: {_named(self._linked)}." if self._linked else ""
+        warning = " ".join([*found, linked] if linked and not self._is_shared else found)
+        found += [linked] if linked else []
         if left_out:
             found.append(f"Left out: {', '.join(sorted(left_out))}.")
-        return Snapshot(self._index, frozenset(self._unknown), " ".join(found), warning)
+        return Snapshot(self._index, frozenset(self._unknown), self._is_shared, " ".join(found), warning)
 
     def _entry(self, root: Folder, folder: Folder, path: str, entry: os.DirEntry[str]) -> None:
         try:
@@ -86,7 +95,9 @@ class Taking:
         if is_momentary(root, root, path):
             self._unknown.add(path)
             return
-        if objects_of(path) and stat.S_ISREG(status.st_mode) and self._link(folder, path, status, is_fixed=True):
+        is_object, is_transcript = bool(objects_of(path)), self._is_shared and path.startswith(TRANSCRIPTS)
+        is_linked = (is_object or is_transcript) and stat.S_ISREG(status.st_mode)
+        if is_linked and self._link(folder, path, status, is_fixed=is_object):
             return
         signature = signature_of(status)
         known = self._known.get(path)
@@ -94,7 +105,8 @@ class Taking:
             self._bytes += signature.size if known[1].kind == "file" else 0
             self._index[path] = known
             return
-        limit = min(_FILE_BYTES, _TOTAL_BYTES - self._bytes) if self._copied < _COPIED else -1
+        most = _SHARED_FILE_BYTES if self._is_shared else _FILE_BYTES
+        limit = min(most, _TOTAL_BYTES - self._bytes) if self._copied < _COPIED else -1
         try:
             path.encode()
             present = look(self._blobs, root, path, limit)

@@ -178,6 +178,28 @@ async def test_a_folder_that_became_a_file_does_not_keep_the_server_from_startin
     assert list((world.state / "changes/snapshots/running").iterdir()) == []
 
 
+async def test_in_the_vault_what_was_lost_comes_back_and_what_others_added_stays(world: World) -> None:
+    for name in ("Daily/day.md", "Notes/a.md", "Notes/b.md", ".parachute/sessions.db", ".claude/projects/x/1.jsonl"):
+        world.write(name)
+    for name in ("Daily/talk.webm", "Daily/song.webm"):
+        large(world, name)
+    assert (await world.changes.direct.begin("s", world.project)).warning == ""
+    await shell(
+        world,
+        "rm -r Notes/a.md .claude; rm Daily/song.webm; echo more >> Daily/talk.webm; echo other > Notes/b.md; echo new > Notes/c.md; rm -r .parachute",
+    )
+    world.write("Daily/day.md", "mine\nmine, too\n")
+    await world.restart()
+    undone = await world.changes.undo("s")
+    assert undone.conflicts == ()
+    assert sorted(path for path in undone.restored if "." in path.rpartition("/")[2]) == [
+        *(".claude", ".claude/projects/x/1.jsonl", "Daily/song.webm", "Notes/a.md", "Notes/b.md")
+    ]
+    assert [world.read(name) for name in ("Daily/day.md", "Notes/a.md", "Notes/b.md", "Notes/c.md")] == [
+        *("mine\nmine, too\n", "mine\n", "mine\n", "new\n")
+    ]
+
+
 async def test_a_damaged_snapshot_of_a_run_undoes_nothing(world: World) -> None:
     world.write("a")
     number = (await world.changes.direct.begin("s", world.project)).number

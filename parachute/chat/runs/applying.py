@@ -5,10 +5,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
+from parachute.base.folders import TooMany
 from parachute.changes.models import Applied
 from parachute.changes.service import Changes
 from parachute.chat.origins.run_origin import RunOrigin
 from parachute.chat.runs.events import RunWarning
+from parachute.chat.runs.preparation import Preparation
+from parachute.chat.runs.run import Run
+from parachute.sandbox.engines.views import View
 
 _MOST_FOLDERS = 20
 
@@ -65,6 +69,37 @@ class Applying:
         while self._is_wanted:
             self._is_wanted = False
             await self._changes.apply(self._session, final=False)
+
+
+async def begin_changes(changes: Changes, run: Run, preparation: Preparation, origin: RunOrigin) -> TurnChanges | None:
+    """Begin to keep what the turn changes in its project, so that it can be undone; None where nothing is kept."""
+    execution, session = preparation.execution, run.session.id
+    if execution.view is not None and execution.project is not None:
+        upper, is_reviewed = View(execution.view).upper, preparation.is_reviewed
+        await changes.begin(
+            session,
+            execution.project,
+            upper,
+            is_reviewed=is_reviewed,
+            parts=execution.parts,
+            origin=lambda: origin.value,
+        )
+        if foreign := changes.foreign(session):
+            run.log.append(cannot_be_written(execution.project, foreign))
+        return Applying(changes, session)
+    if execution.mode != "direct" or run.profile is not None:
+        return None
+    directory = Path(execution.directory)
+    try:
+        begun = await changes.direct.begin(session, directory)
+    except (OSError, TooMany) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        said = f"What this run changes in {directory} cannot be taken back: {why}"
+        run.log.append(RunWarning("No undo", said))
+        return None
+    if begun.warning:
+        run.log.append(RunWarning("Undo", begun.warning))
+    return Recording(changes, session, origin)
 
 
 def cannot_be_written(project: Path, foreign: Sequence[str]) -> RunWarning:

@@ -5,14 +5,12 @@ import contextlib
 import logging
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from msgspec import Struct, field
 
 from parachute.base.clock import SYSTEM, Clock
 from parachute.base.errors import ParachuteError
-from parachute.base.folders import TooMany
 from parachute.changes.models import Applied
 from parachute.chat.agent_processes.client import AgentClient, AgentEnded
 from parachute.chat.agent_processes.options import COMPACTION_SECONDS
@@ -20,7 +18,7 @@ from parachute.chat.agent_processes.pool import AgentPool
 from parachute.chat.origins.calls import CallOrigins
 from parachute.chat.origins.run_origin import RunOrigin
 from parachute.chat.runs import attachments, events, failures
-from parachute.chat.runs.applying import Applying, Recording, TurnChanges, cannot_be_written, warnings
+from parachute.chat.runs.applying import TurnChanges, begin_changes, warnings
 from parachute.chat.runs.conversation import Conversation
 from parachute.chat.runs.entering import entering
 from parachute.chat.runs.history import History
@@ -38,7 +36,6 @@ from parachute.chat.sessions.models import Session
 from parachute.events.bus.catalogue import CONTEXT_LIMIT, SESSION_MESSAGE
 from parachute.events.bus.service import Events
 from parachute.events.inbox.service import Inbox
-from parachute.sandbox.engines.views import View
 from parachute.security.audit.service import Audit
 from parachute.security.permissions.policy import Policy
 
@@ -104,7 +101,7 @@ class Turn:
         told, tools = preparation.prompt.by_agents, preparation.specification.module_tools
         attached = [data for _, data in self._decoded]
         await origin.lower(await entering(run, self._services.origins, told, tools, attached))
-        changes = await self._begin_changes(preparation, origin)
+        changes = await begin_changes(self._changes, self._run, preparation, origin)
         content = await self._content(before, preparation)
         interaction = self._interaction(preparation, origin)
         interaction.know("\n\n".join(filter(None, (self._history.stopped, knowledge.text))))
@@ -159,36 +156,6 @@ class Turn:
         if is_stale:
             await self._services.sandboxes.opened.close(session.id)
         return False
-
-    async def _begin_changes(self, preparation: Preparation, origin: RunOrigin) -> TurnChanges | None:
-        """Begin to keep what the turn changes in its project, so that it can be undone; None without a project."""
-        execution, session = preparation.execution, self._run.session.id
-        if execution.view is not None and execution.project is not None:
-            upper, is_reviewed = View(execution.view).upper, preparation.is_reviewed
-            await self._changes.begin(
-                session,
-                execution.project,
-                upper,
-                is_reviewed=is_reviewed,
-                parts=execution.parts,
-                origin=lambda: origin.value,
-            )
-            if foreign := self._changes.foreign(session):
-                self._run.log.append(cannot_be_written(execution.project, foreign))
-            return Applying(self._changes, session)
-        directory = Path(execution.directory)
-        if execution.mode != "direct" or self._run.profile is not None or directory == self._services.vault.root:
-            return None
-        try:
-            begun = await self._changes.direct.begin(session, directory)
-        except (OSError, TooMany) as error:
-            why = error.strerror if isinstance(error, OSError) else error
-            said = f"What this run changes in {directory} cannot be taken back: {why}"
-            self._run.log.append(events.RunWarning("No undo", said))
-            return None
-        if begun.warning:
-            self._run.log.append(events.RunWarning("Undo", begun.warning))
-        return Recording(self._changes, session, origin)
 
     async def _end_changes(self, changes: TurnChanges) -> int | None:
         try:
