@@ -15,7 +15,7 @@ from parachute.changes.blobs import Blobs
 from parachute.changes.differences import LONGEST, counts
 from parachute.changes.links import Links, is_same_file
 from parachute.changes.models import NOTHING, Entry, State
-from parachute.changes.taking import TRANSCRIPTS, Snapshot, Taking, objects_of
+from parachute.changes.taking import Snapshot, Taking, objects_of
 
 _INDEX_BYTES = 64 << 20
 
@@ -76,7 +76,7 @@ class Snapshots:
                 continue
             if old == NOTHING and (place := objects_of(path)) and place in before.index:
                 continue
-            if before.is_shared and not self._is_lost(path, old, new):
+            if before.is_shared and not self._is_lost(old, new):
                 continue
             old, new = self._links.settled(self._blobs, old, is_kept=True), self._links.settled(self._blobs, new)
             contents = [self._blobs.read(state.hash, LONGEST) if state.kind == "file" else b"" for state in (old, new)]
@@ -85,12 +85,10 @@ class Snapshots:
             found.append(Entry(number, path, old, new, "applying", old, added, removed))
         return found
 
-    def _is_lost(self, path: str, old: State, new: State) -> bool:
-        """Return whether anything that was there is gone. Transcripts are written by the programs of all conversations."""
+    def _is_lost(self, old: State, new: State) -> bool:
+        """Return whether anything that was there is gone."""
         if old == NOTHING or new == NOTHING or old.kind != new.kind:
             return old != NOTHING
-        if path.startswith(TRANSCRIPTS):
-            return False
         if old.kind != "file" or old.hash == new.hash or new.size < old.size:
             return True
         if is_same_file(old, new):

@@ -25,10 +25,9 @@ _TOTAL_BYTES = 2 << 30
 _BATCH = 500
 _LEFT_OUT = frozenset(("node_modules", ".venv", "__pycache__", ".direnv"))
 """Folders that programs make anew."""
-STATE = ".parachute"
-"""Folder of a vault that the server has open; what becomes of it there is the business of recovery."""
-TRANSCRIPTS = ".claude/projects/"
-"""Folder of a vault in which the programs of all conversations write."""
+_STATE = ".parachute"
+_SERVERS = frozenset((_STATE, ".claude/projects"))
+"""Folders of a vault in which the server and the programs of all conversations write all the time; backups have them."""
 _OBJECTS = "/.git/objects/"
 """Folder of objects, which git never changes, so that links keep them; new ones stay, an undo takes back the references to them."""
 
@@ -66,16 +65,17 @@ class Taking:
 
     def run(self, root: Folder) -> Snapshot:
         """Look at everything. Errors: TooMany, OSError."""
-        self._is_shared = root.status(STATE) is not None
+        self._is_shared = root.status(_STATE) is not None
         left_out: set[str] = set()
         for place, folder, entries in root.walk(deepest=_DEEPEST, most=_MOST, unreadable=self._miss):
             prefix = f"{place}/" if place else ""
             for entry in list(entries):
-                if entry.name in _LEFT_OUT or (entry.name == STATE and not place):
+                path = f"{prefix}{entry.name}"
+                if entry.name in _LEFT_OUT or (self._is_shared and path in _SERVERS):
                     entries.remove(entry)
-                    left_out |= {entry.name} & _LEFT_OUT
+                    left_out.add(path if path in _SERVERS else entry.name)
                 else:
-                    self._entry(root, folder, f"{prefix}{entry.name}", entry)
+                    self._entry(root, folder, path, entry)
         self._keep()
         found = []
         if self._missed:
@@ -95,9 +95,7 @@ class Taking:
         if is_momentary(root, root, path):
             self._unknown.add(path)
             return
-        is_object, is_transcript = bool(objects_of(path)), self._is_shared and path.startswith(TRANSCRIPTS)
-        is_linked = (is_object or is_transcript) and stat.S_ISREG(status.st_mode)
-        if is_linked and self._link(folder, path, status, is_fixed=is_object):
+        if objects_of(path) and stat.S_ISREG(status.st_mode) and self._link(folder, path, status, is_fixed=True):
             return
         signature = signature_of(status)
         known = self._known.get(path)
