@@ -48,7 +48,7 @@ def forget(
     yes: bool = YES,
     as_json: bool = JSON,
 ) -> None:
-    """Remove words from notes, conversations, indexes, logs and earlier versions, for good, and prove it."""
+    """Remove words from every place of this computer, for good."""
     typed = sys.stdin.read(_INPUT_LIMIT) if words == ["-"] else " ".join(words)
     home = Home.find()
     api = Api.find(home)

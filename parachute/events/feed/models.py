@@ -78,8 +78,8 @@ ALL = (
 TOPICS: Mapping[str, Topic] = {topic.name: topic for topic in ALL}
 
 _BY_SEGMENT = {segment: topic for topic in ALL for segment in topic.writes}
-UNHEARD = frozenset({"events", "logs", "supervisor"})
-"""First segments of requests that change nothing that a screen shows."""
+UNHEARD = frozenset({"events", "forget", "logs", "supervisor"})
+"""First segments of requests that change nothing that a screen shows, or restart the computer."""
 
 _BY_RECORD = {
     "agent_request": "runs",
