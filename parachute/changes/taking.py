@@ -92,16 +92,15 @@ class Taking:
             status = entry.stat(follow_symlinks=False)
         except OSError:
             return
+        signature, known = signature_of(status), self._known.get(path)
+        if known is not None and known[0] == signature:
+            self._bytes += signature.size if known[1].kind == "file" else 0
+            self._index[path] = known
+            return
         if is_momentary(root, root, path):
             self._unknown.add(path)
             return
         if objects_of(path) and stat.S_ISREG(status.st_mode) and self._link(folder, path, status, is_fixed=True):
-            return
-        signature = signature_of(status)
-        known = self._known.get(path)
-        if known is not None and known[0] == signature:
-            self._bytes += signature.size if known[1].kind == "file" else 0
-            self._index[path] = known
             return
         most = _SHARED_FILE_BYTES if self._is_shared else _FILE_BYTES
         limit = min(most, _TOTAL_BYTES - self._bytes) if self._copied < _COPIED else -1
