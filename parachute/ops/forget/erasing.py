@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from parachute.base.clock import now
-from parachute.base.files import remove_database, remove_tree
+from parachute.base.files import remove_tree
 from parachute.base.folders import Folder
 from parachute.ops.forget import ordering
 from parachute.ops.forget.databases import erase_rows
@@ -26,6 +26,7 @@ from parachute.security.audit.seals import Seals
 log = logging.getLogger(__name__)
 
 _TEXT = _BLOCK = 64 << 20
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def finish(home: Path, vault: Path, seals: Path) -> None:
@@ -122,12 +123,11 @@ class _Erasing:
             return False
         try:
             return erase_rows(file.path, self._words, self._order.left_sessions)
-        except sqlite3.DatabaseError:
-            # One that is no database any more; the start puts a copy in its place.
-            if not file_holds(file, self._words):
+        except sqlite3.DatabaseError as error:
+            # A damaged one is for the recovery that follows, and is in the report; a full disk is no damage.
+            if error.sqlite_errorcode & 0xFF in _DAMAGED:
                 return False
-            remove_database(file.path)
-            return True
+            raise
 
     def _text(self, place: str, choices: FileChoices) -> bool:
         with Folder.open(self._vault) as vault:

@@ -1,6 +1,7 @@
 """A removal that is killed at every step: doing it again ends it, and the audit log still verifies."""
 
 import json
+import resource
 import shutil
 import sqlite3
 import zlib
@@ -217,3 +218,30 @@ async def test_a_disk_that_fails_leaves_it_for_the_next_start(tmp_path: Path) ->
     day.chmod(0o700)
     finish(tmp_path)
     assert (ordering.read_order(tmp_path / "home"), left(tmp_path)) == (None, [])
+
+
+async def test_without_room_no_database_is_lost(tmp_path: Path) -> None:
+    await lived(tmp_path)
+    ordering.write_order(tmp_path / "home", order(tmp_path))
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1, limit[1]))
+    try:
+        finish(tmp_path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+    with closing(sqlite3.connect(tmp_path / "vault/.parachute/suggestions.db")) as database:
+        assert database.execute("SELECT id FROM other WHERE id = 'kept'").fetchall() == [("kept",)]
+    finish(tmp_path)
+    assert (ordering.read_order(tmp_path / "home"), left(tmp_path)) == (None, [])
+
+
+async def test_a_damaged_database_stays_and_is_named(tmp_path: Path) -> None:
+    await lived(tmp_path)
+    ordering.write_order(tmp_path / "home", order(tmp_path))
+    damaged = tmp_path / "vault/.parachute/runs.db"
+    damaged.write_text(f"no database: {WORD}")
+    finish(tmp_path)
+    report = ordering.read_report(tmp_path / "home")
+    assert report is not None
+    assert [each.places for each in report.found] == [[".parachute/runs.db"]]
+    assert WORD in damaged.read_text()
