@@ -9,6 +9,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from parachute.base.clock import now
+from parachute.base.disk_errors import is_damage
 from parachute.base.files import remove_tree
 from parachute.base.folders import Folder
 from parachute.ops.forget import ordering
@@ -26,7 +27,6 @@ from parachute.security.audit.seals import Seals
 log = logging.getLogger(__name__)
 
 _TEXT = _BLOCK = 64 << 20
-_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def finish(home: Path, vault: Path, seals: Path) -> None:
@@ -125,7 +125,7 @@ class _Erasing:
             return erase_rows(file.path, self._words, self._order.left_sessions)
         except sqlite3.DatabaseError as error:
             # A damaged one is for the recovery that follows, and is in the report; a full disk is no damage.
-            if error.sqlite_errorcode & 0xFF in _DAMAGED:
+            if is_damage(error):
                 return False
             raise
 

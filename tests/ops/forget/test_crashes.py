@@ -224,7 +224,7 @@ async def test_without_room_no_database_is_lost(tmp_path: Path) -> None:
     await lived(tmp_path)
     ordering.write_order(tmp_path / "home", order(tmp_path))
     limit = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1, limit[1]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, limit[1]))
     try:
         finish(tmp_path)
     finally:
