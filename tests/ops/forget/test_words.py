@@ -1,11 +1,13 @@
 """Words in every form in which files have them, whole ones only."""
 
 import json
+import unicodedata
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 
+from parachute.core.full_text import searchable
 from parachute.ops.forget.recognizing import check_not_ours
 from parachute.ops.forget.words import Words
 from tests.support.errors import raises
@@ -35,7 +37,28 @@ def test_parts_of_other_words_stay(text: str) -> None:
     assert not Words("Grüne Tante").are_in(text)
 
 
-@pytest.mark.parametrize("typed", ["", "a b", "x" * 201, "abc\x1bdef"])
+@pytest.mark.parametrize(
+    ("typed", "text"),
+    [
+        ("\u5434\u5c0f\u660e", "\u6211\u53eb\u5434\u5c0f\u660e\u3002"),  # a Chinese name within a sentence
+        ("\u660e\u5929", "\u660e\u5929\u89c1"),
+        ("\uae40\ubbfc\uc218", "\uae40\ubbfc\uc218\uac00 \uc654\ub2e4"),  # a Korean one with a particle
+        (
+            "\u0e2a\u0e34\u0e23\u0e34\u0e1e\u0e23",
+            "\u0e04\u0e38\u0e13\u0e2a\u0e34\u0e23\u0e34\u0e1e\u0e23\u0e21\u0e32",
+        ),  # Thai, with vowels above
+        ("\u3059\u305a\u304d Emma", "\u3053\u308c\u306f\u3059\u305a\u304d Emma\u3055\u3093"),
+    ],
+)
+def test_scripts_without_spaces_are_found_within_a_run_and_in_an_index(typed: str, text: str) -> None:
+    words = Words(typed)
+    for each in (text, json.dumps(text), searchable(text), unicodedata.normalize("NFD", text)):
+        blank = words.blanked(each.encode())
+        assert (words.are_in(each), words.are_in(blank), len(blank)) == (True, False, len(each.encode())), each
+    assert not words.are_in(text.replace(typed[1], "x"))
+
+
+@pytest.mark.parametrize("typed", ["", "a b", "\u660e", "x" * 201, "abc\x1bdef"])
 def test_what_would_hit_everything_is_refused(typed: str) -> None:
     with raises("words_length"):
         Words(typed)
