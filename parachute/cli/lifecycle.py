@@ -22,6 +22,7 @@ from parachute.supervisor import control, pid_file
 from parachute.supervisor.credentials import Credentials
 
 _START_SECONDS = 60.0
+_ENDING_SECONDS = 5.0
 _STOP_SECONDS = 60.0
 _POLL_SECONDS = 0.01
 _SHOWN_LINES = 15
@@ -138,6 +139,13 @@ async def _until_ready(home: Home, process: subprocess.Popen[bytes] | None = Non
                 # Core is being started already: this waits until it serves, or has failed.
                 await control.ask(home, "start", _START_SECONDS + 5)
             except Unavailable as error:
+                # One that ends does so in the middle of an answer, and its log says why a moment later.
+                if (
+                    error.key in ("supervisor_silent", "supervisor_ended")
+                    and process is not None
+                    and await _ends(process)
+                ):
+                    break
                 if error.key != "not_running":
                     raise
                 await asyncio.sleep(_POLL_SECONDS)
@@ -146,6 +154,13 @@ async def _until_ready(home: Home, process: subprocess.Popen[bytes] | None = Non
     if process is not None and process.poll() is not None:
         raise Unavailable("The supervisor has ended.", key="supervisor_ended")
     raise Unavailable(f"The supervisor did not answer within {_START_SECONDS:.0f} seconds.", key="supervisor_silent")
+
+
+async def _ends(process: subprocess.Popen[bytes]) -> bool:
+    """Wait a moment for the end of a process; returns whether it has ended."""
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        await asyncio.to_thread(process.wait, _ENDING_SECONDS)
+    return process.poll() is not None
 
 
 def _beginnings(home: Home) -> dict[str, int]:

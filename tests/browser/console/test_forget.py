@@ -10,6 +10,7 @@ from tests.browser.console.people import Person
 from tests.support.computer import Computer
 
 pytestmark = pytest.mark.long
+WHOLE = True
 
 WORD = "Zwiebelkuchen"
 

@@ -32,7 +32,9 @@ def said(computer: Computer, session: str) -> list[str]:
     """The messages of the person in a conversation, once nothing of it is being answered."""
     status = f"/api/chat/{session}/stream-status"
     computer.wait_until(lambda: not furnishing.call(computer, "GET", status)["active"], "it was answered")
-    messages = furnishing.call(computer, "GET", f"/api/chat/{session}")["messages"]
+    messages = computer.wait_until(
+        lambda: furnishing.call(computer, "GET", f"/api/chat/{session}")["messages"], "its transcript is written"
+    )
     texts = [
         message.get("said") or "".join(block.get("text", "") for block in message["content"]) for message in messages
     ]
