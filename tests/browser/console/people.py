@@ -1,9 +1,10 @@
 """Computers for tests of the console, with a model of the household, and browsers that are signed in."""
 
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx2
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
 
 from parachute.base.clock import now
 from parachute.web.first_boot.models import Progress
@@ -84,7 +85,11 @@ class Person:
         self.problems: list[str] = []
         self.page: Page = self.context.new_page()
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))
-        self.page.on("console", lambda message: self.problems.append(message.text) if message.type == "error" else None)
+        self.page.on("console", lambda message: self._told(message) if message.type == "error" else None)
+
+    def _told(self, message: ConsoleMessage) -> None:
+        # Without the port, which may have the number of an answer in it.
+        self.problems.append(f"{message.text} {urlsplit(message.location['url']).path}")
 
     def sign_in(self, **fields: Any) -> Page:
         """Open the console with a code of now."""
