@@ -10,20 +10,6 @@ from packages.debian import building
 from packages.debian.units import units
 from packages.machine_image import lock, recipe
 
-_SOURCES = "".join(
-    f"""Types: deb
-URIs: http://deb.debian.org/{archive}
-Suites: {suites}
-Components: {" ".join(recipe.COMPONENTS)}
-Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
-
-"""
-    for archive, suites in (
-        ("debian", f"{program.SUITE} {program.SUITE}-updates"),
-        ("debian-security", f"{program.SUITE}-security"),
-    )
-)
-
 
 def build(folder: Path, locked: dict[str, str], ssh_keys: Sequence[str]) -> Path:
     """The root below a folder; with no lock, of the newest versions. Error: subprocess.CalledProcessError for a step that fails."""
@@ -56,8 +42,7 @@ def build(folder: Path, locked: dict[str, str], ssh_keys: Sequence[str]) -> Path
         # After the package: what it brings as a setting of the machine is changed there.
         f"--customize-hook=sync-in {folder / 'files'} /",
         f"--customize-hook=chroot \"$1\" sh -c '{recipe.SETUP}'",
-        # Of an archive near this machine nothing is left.
-        '--customize-hook=rm -f "$1"/etc/apt/sources.list "$1"/etc/apt/sources.list.d/*.list',
+        # Without an archive it takes Debian's own, with its security updates, and notes them in the root.
         *(program.SUITE, str(root)),
     ]
     aside = folder / "aside"
@@ -69,9 +54,6 @@ def build(folder: Path, locked: dict[str, str], ssh_keys: Sequence[str]) -> Path
 def _lay_out(folder: Path, ssh_keys: Sequence[str]) -> None:
     """Write the files that go over the root."""
     shutil.copytree(recipe.FOLDER / "files", folder)
-    sources = folder / "etc/apt/sources.list.d/debian.sources"
-    sources.parent.mkdir(parents=True)
-    sources.write_text(_SOURCES)
     # Those that `parachute service install` would write, for all addresses; an upgrade of the package renews them.
     own = folder / f"{program.HOME}/.config/systemd/user".lstrip("/")
     own.mkdir(parents=True)
