@@ -11,6 +11,7 @@ from tests.automation.module_agents.conftest import MakePlace, Place
 from tests.supervisor.launching import with_argument
 from tests.support.errors import raises
 from tests.support.messages_api import Gate, MessagesAPI, hold, text, tool_use
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.long
 
@@ -109,7 +110,8 @@ async def test_closing_the_iterator_stops_the_agent(place: Place, api: MessagesA
             if event["type"] == "tool_use":
                 break
     assert place.core.runs.active() == []
-    assert with_argument("4715") == []
+    # A namespace whose first process was killed takes a moment to end the others.
+    await until(lambda: with_argument("4715") == [], "the command of the agent has ended")
     units = (await place.launcher.ask("status"))["units"]
     assert f"sandbox@{session}" not in [unit["name"] for unit in units]
     followed = [event async for _, event in await place.core.runs.follow(session, 0)]

@@ -1,5 +1,5 @@
 /** Things that other apps have shared with this one, and the choice where each goes. */
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { Empty, Notice, Page } from "~/components/layout";
 import type { ScreenProps } from "~/screens";
 import { letters, refresh } from "~/state/letters";
@@ -9,7 +9,8 @@ import { SharedLetter } from "./letter";
 import { t } from "./texts";
 
 export default function Share({ query }: ScreenProps) {
-  useEffect(() => void refresh(), []);
+  const [isRead, setIsRead] = useState(false);
+  useEffect(() => void refresh().finally(() => setIsRead(true)), []);
   const found = letters.value.filter(({ kind }) => kind === "shared").reverse();
   const problem = PROBLEMS.find((each) => each === query.get("problem"));
   return (
@@ -22,7 +23,7 @@ export default function Share({ query }: ScreenProps) {
       {found.map((letter) => (
         <SharedLetter key={letter.id} letter={letter} />
       ))}
-      {found.length === 0 && !problem && <Empty icon="upload" title={t("none")} text={t("none_text")} />}
+      {isRead && found.length === 0 && !problem && <Empty icon="upload" title={t("none")} text={t("none_text")} />}
     </Page>
   );
 }
