@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.support.noon import around_noon
 
-pytest_plugins = ["tests.support.kinds", "tests.support.own_data"]
+pytest_plugins = ["tests.support.kinds", "tests.support.own_data", "tests.support.own_network"]
 
 # On a loaded machine neither an example nor their making has a time.
 _CALM = settings(deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])

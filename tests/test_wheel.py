@@ -20,7 +20,7 @@ from packages.wheel import build
 from tests.conftest import needs_bubblewrap
 from tests.support.computer import free_port
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.downloads]
 ROOT = Path(__file__).resolve().parent.parent
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
 _HASHES = """

@@ -85,5 +85,6 @@ def test_what_the_readme_writes_leads_to_what_brain_knows(house: ModuleComputer)
 
     # Nobody asks for the entry: the file watcher is enough.
     house.eventually(f"/api/brain/links?id={kevin}", is_linked, "an entry that was edited by hand is linked")
-    assert house.value(f"/api/daily/entries/{other['id']}")["mentions"] == [kevin]
+    other_path = f"/api/daily/entries/{other['id']}"
+    house.eventually(other_path, lambda entry: entry["mentions"] == [kevin], "the entry that led to him mentions him")
     assert value(house, "events", "failed") == []

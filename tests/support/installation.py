@@ -9,6 +9,7 @@ import sys
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, Self
@@ -17,6 +18,7 @@ import httpx2
 import psutil
 import yaml
 
+from parachute.base.errors import ParachuteError
 from parachute.config.settings.home import Home
 from parachute.supervisor import control
 from tests.support.fork_server import shared_forks
@@ -130,6 +132,16 @@ class Installation(ABC):
         }
         code, out, err = shared_forks().run(arguments, environment, str(self.folder), "", COMMAND_SECONDS)
         return subprocess.CompletedProcess(arguments, code, out, err)
+
+    def failed_units(self) -> str:
+        """Units that the supervisor has started again, and why, for the report of a failed test."""
+        try:
+            # In a thread of its own: this one may have an event loop.
+            with ThreadPoolExecutor(1) as thread:
+                units = thread.submit(self.ask_supervisor, "status").result(SECONDS)["units"]
+        except (ParachuteError, OSError, TimeoutError) as error:
+            return str(error)
+        return "\n".join(str(unit) for unit in units if unit["restarts"] or unit["reason"])
 
     def logs(self) -> str:
         """All logs, for the report of a failed test."""

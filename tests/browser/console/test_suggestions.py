@@ -139,6 +139,8 @@ def test_a_key_that_only_reads_has_no_buttons(make_person: MakePerson, computer:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_nothing_bars_anybody(make_person: MakePerson, computer: Computer, scheme: str) -> None:
+    (decided,) = write(computer, f"Tea with {'Gisela' if scheme == 'dark' else 'Mathilda'}.", 1)
+    call(computer, "POST", f"/api/suggestions/{decided['id']}/approve")
     write(computer, f"Supper with {'Roswitha' if scheme == 'dark' else 'Adelheid'}.", 1)
     page = make_person(PHONE, color_scheme=scheme, bypass_csp=True).open("suggestions")
     page.get_by_label("Difference").first.wait_for()

@@ -1,0 +1,68 @@
+"""A network for each worker of pytest: what one test does to its addresses and ports, no other test sees.
+
+A browser drops every connection when an address of its machine comes or goes, so two tests with a network of their own
+would break those of all other workers.
+"""
+
+import ctypes
+import os
+import shutil
+import subprocess
+import threading
+from collections.abc import Generator
+
+import pytest
+
+_NEW_NETWORK = 0x4000_0000
+"""CLONE_NEWNET of sched.h."""
+
+_libc = ctypes.CDLL(None)
+
+_COMMANDS = (
+    "ip link set lo up",
+    "ip link add eth0 type veth peer name router",
+    # As at home: browsers count a machine that has only loopback as offline.
+    "ip address add 192.0.2.2/24 dev eth0",
+    "ip link set router up",
+    "ip link set eth0 up",
+    "ip route add default via 192.0.2.1",
+)
+
+
+_networks: dict[bool, int] = {}
+"""Descriptors of the machine's network and of the worker's own, empty where there is none."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Move a worker, and all that it starts, into a new network, where this user may make one."""
+    if hasattr(config, "workerinput") and _is_permitted():
+        _networks[False] = _opened()
+        _libc.unshare(_NEW_NETWORK)
+        for command in _COMMANDS:
+            subprocess.run(command.split(), check=True)
+        _networks[True] = _opened()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Leave a test that downloads something in the network of the machine."""
+    if not _networks or not item.get_closest_marker("downloads"):
+        return (yield)
+    _libc.setns(_networks[False], _NEW_NETWORK)
+    try:
+        return (yield)
+    finally:
+        _libc.setns(_networks[True], _NEW_NETWORK)
+
+
+def _opened() -> int:
+    # Of this thread: each has a network.
+    return os.open(f"/proc/self/task/{threading.get_native_id()}/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+
+
+def _is_permitted() -> bool:
+    if os.geteuid() != 0 or not shutil.which("unshare") or not shutil.which("ip"):
+        return False
+    # All of it is tried first: there is no way back from a network in which nothing answers.
+    attempt = ["unshare", "--net", "sh", "-c", " && ".join(_COMMANDS)]
+    return subprocess.run(attempt, capture_output=True, check=False).returncode == 0
