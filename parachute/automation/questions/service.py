@@ -99,7 +99,6 @@ class AgentQuestions:
                 services.gateway.kill_switch.check()  # then that is why
                 raise not_answered(services.gateway.take_problem(session), str(failure)) from failure
             finally:
-                # Of an answer that was cut the program would ask for the rest.
                 services.gateway.pause(session)
                 self._pool.release(client, keep=False)
         finally:

@@ -59,6 +59,8 @@ class Pairing:
     changed: Callable[[], None]
     clock: Clock = SYSTEM
     _ending: asyncio.Task[None] | None = field(default=None, init=False)
+    _making: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
+    """Held while a request is there and its conversation is not yet."""
     _knocked: asyncio.Event = field(default_factory=asyncio.Event, init=False)
 
     def start(self) -> None:
@@ -93,11 +95,12 @@ class Pairing:
             session=str(uuid.uuid4()),
             since=as_text(self.clock.now()),
         )
-        if not await self.store.add(request):
-            return
-        self._knocked.set()
-        language = (await asyncio.to_thread(self.configuration.read)).language
-        await self.sessions.create(_waiting_session(request, language))
+        async with self._making:
+            if not await self.store.add(request):
+                return
+            self._knocked.set()
+            language = (await asyncio.to_thread(self.configuration.read)).language
+            await self.sessions.create(_waiting_session(request, language))
         if is_private:
             text = say(language, "code", code=shown(request.code))
             await self.deliveries.put(platform, f"pairing-{request.id}", Outgoing(Chat(chat.id, "private"), text))
@@ -165,7 +168,8 @@ class Pairing:
         raise not_waiting()
 
     async def _waiting(self, identifier: str) -> PairingRequest:
-        request = await self.store.get(identifier)
+        async with self._making:
+            request = await self.store.get(identifier)
         if request is None or request.is_over(self.clock.now()):
             raise not_waiting()
         return request

@@ -1,4 +1,4 @@
-"""The usage in an answer, read while it streams through."""
+"""The usage in an answer, and its end, read while it streams through."""
 
 import json
 from typing import Any
@@ -15,11 +15,12 @@ _OF_DELTAS = ("text", "partial_json", "thinking")
 class UsageReader:
     """Fed with the bytes of an answer, streamed or not, in any pieces; `usage` holds what was seen so far.
 
-    `expected` is what counts for an answer that broke off before it said anything.
+    `is_cut` is true once an answer has ended at its longest. `expected` is what counts for an answer that broke off before it said anything.
     """
 
     def __init__(self, streaming: bool, expected: Usage | None = None) -> None:
         self.usage = Usage(requests=1)
+        self.is_cut = False
         self._expected = expected
         self._streaming = streaming
         self._rest = b""
@@ -67,6 +68,8 @@ class UsageReader:
         counts = message.get("usage") if isinstance(message, dict) else value.get("usage")
         if not isinstance(counts, dict):
             return
+        ended = value.get("delta", value)
+        self.is_cut = self.is_cut or (isinstance(ended, dict) and ended.get("stop_reason") == "max_tokens")
         self._is_counted = not isinstance(message, dict)
         # message_delta repeats and completes the counts of message_start: the later number stands.
         for name, field in (

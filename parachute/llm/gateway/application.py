@@ -216,6 +216,8 @@ class GatewayApplication:
                 async for part in parts_of(response, credential):
                     if reader:
                         reader.feed(part)
+                        if reader.is_cut and endpoint.most_tokens:
+                            endpoint.paused = True  # before the agent reads it, and asks for the rest
                     await exchange.part(part)
                 # Before the end of the answer, so that the next request meets the limit.
                 complete, reader = reader, None

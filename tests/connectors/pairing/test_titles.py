@@ -1,5 +1,6 @@
 """Names of conversations with somebody who was let in: found by the search, and the owner's before the messenger's."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -77,3 +78,13 @@ async def test_a_group_without_a_name_has_its_number_in_the_language_of_bots(pai
     pairing.configuration.change(ConfigurationChanges(language="de"))
     session = await let_in(pairing, kind="group")
     assert (await pairing.sessions.get(session)).title == "Telegram: Gruppe 42"
+
+
+async def test_who_is_let_in_at_once_has_a_conversation(pairing: Pairing) -> None:
+    chat = Chat("42", "group")
+    knocking = asyncio.create_task(pairing.knock("telegram", Update("1", "message", chat, Sender("42", "Ada"), 0.0)))
+    while not (found := await pairing.waiting()):
+        assert not knocking.done()
+    await pairing.approve(found[0].id, Approval("owner"))
+    assert "pending_approval" not in (await pairing.sessions.get(found[0].session)).metadata
+    await knocking
