@@ -216,12 +216,13 @@ class GatewayApplication:
                 async for part in parts_of(response, credential):
                     if reader:
                         reader.feed(part)
-                        if reader.is_cut and endpoint.most_tokens:
-                            endpoint.paused = True  # before the agent reads it, and asks for the rest
+                        endpoint.heard(reader.is_cut)
                     await exchange.part(part)
                 # Before the end of the answer, so that the next request meets the limit.
                 complete, reader = reader, None
                 await self._account(request, complete, credential, exchange)
+                if complete:
+                    endpoint.heard(complete.is_cut)
                 if response.status_code == 200:
                     endpoint.problem = None
                 await exchange.end()

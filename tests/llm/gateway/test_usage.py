@@ -37,6 +37,16 @@ async def test_usage_is_counted(
     assert (await installation.gateway.used_by("two")).requests == 0
 
 
+@pytest.mark.parametrize("stream", [True, False])
+async def test_an_answer_at_its_longest_is_the_last(installation: Installation, api: MessagesAPI, stream: bool) -> None:
+    api.script(text("Yes."), text("word " * 50).using(stop_reason="max_tokens"))
+    endpoint = await installation.gateway.open("asked", asked_by=("cli", "owner"), most_tokens=100)
+    async with agent(endpoint) as client:
+        asked = [await client.post("/v1/messages", json=question(stream=stream)) for _ in range(3)]
+    assert [each.status_code for each in asked] == [200, 200, 403]
+    assert len(api.requests) == 2
+
+
 async def test_usage_survives_a_restart(installation: Installation, endpoint: ModelEndpoint, api: MessagesAPI) -> None:
     api.script(ANSWER)
     async with agent(endpoint) as client:
