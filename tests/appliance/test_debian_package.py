@@ -20,6 +20,8 @@ from tests.appliance.guest import Guest
 from tests.appliance.recipe import USER, USER_ID
 from tests.appliance.services import URL
 
+pytestmark = pytest.mark.downloads
+
 PACKAGES = "opt/packages"
 NAME = building.NAME
 VAULT = f"{program.HOME}/Parachute"

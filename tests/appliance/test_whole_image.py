@@ -20,6 +20,8 @@ from tests.appliance.guest import Guest
 from tests.appliance.recipe import USER, USER_ID
 from tests.appliance.services import URL
 
+pytestmark = pytest.mark.downloads
+
 IMAGE = f"{building.NAME}:{program.VERSION}"
 FILE = "opt/images/computer.tar"
 # The guest has no network and no groups that limit: its own loopback is what the container has.
