@@ -3,7 +3,7 @@
 import typer
 
 from parachute.cli.api import Api
-from parachute.cli.commands import JSON
+from parachute.cli.commands import JSON, group
 from parachute.cli.identifiers import whole
 from parachute.cli.output import print_answer, print_note, print_rows
 
@@ -65,3 +65,6 @@ def _answer(identifier: str, as_json: bool, *, done: bool) -> None:
     task = api.post(f"{_PATH}/answer", {"id": identifier, "done": done})
     word = "ticked" if done else "open again"
     print_answer(task, as_json, f"{task['text']}: {word} ({task['path']}:{task['line']})")
+
+
+app = group(done, undo, bare=_list)

@@ -10,8 +10,35 @@ from parachute.automation.tasks.models import named
 from parachute.automation.tasks.reading import MOST_IN_A_FILE, marked, read_tasks
 
 DAY = date(2026, 12, 1)
-PIECES = ("- [ ] a", "- [x] b", "1. ", "> ", "\t", "    ", "```", "~~~", "<!--", "-->", "---", "# h", "\r", "\n", "\r\n")
-PIECES += ("due:2026-12-01", "📅 2026-02-30", "[due:: 2026-12-01]", "(due::", "* * *", "\ufeff", "[ ]", "[X]", "  ", "é")
+PIECES = (
+    "- [ ] a",
+    "- [x] b",
+    "1. ",
+    "> ",
+    "\t",
+    "    ",
+    "```",
+    "~~~",
+    "<!--",
+    "-->",
+    "---",
+    "# h",
+    "\r",
+    "\n",
+    "\r\n",
+)
+PIECES += (
+    "due:2026-12-01",
+    "📅 2026-02-30",
+    "[due:: 2026-12-01]",
+    "(due::",
+    "* * *",
+    "\ufeff",
+    "[ ]",
+    "[X]",
+    "  ",
+    "é",
+)
 
 
 @pytest.mark.parametrize(
