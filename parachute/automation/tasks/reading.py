@@ -15,7 +15,7 @@ _NESTED = 16
 """List items that may begin on one line: each costs a look at the rest of it."""
 
 _CODE = 4
-"""Columns by which code is indented, and at most so many spaces belong to the mark of an item."""
+"""Columns by which code is indented, and the most spaces between the mark of an item and its text."""
 
 _SHOWN = 500
 """Characters of a task or a heading that are shown: the line has the rest."""
@@ -52,7 +52,7 @@ class Written(Struct, frozen=True):
 
 
 class _Block(Struct):
-    """What the lines before have opened; `items` are the columns at which the contents of list items begin."""
+    """State after the lines before; `items` are the columns at which the contents of list items begin."""
 
     heading: str | None = None
     depth: int = 0
@@ -122,7 +122,7 @@ def _box_of(block: _Block, line: str) -> int | None:
 
 
 def _begun(block: _Block, line: str, at: int, column: int) -> int | None:
-    """What begins on a line that is neither empty nor inside of something."""
+    """Take a line that is neither empty nor inside of something into the block."""
     begins = line[at]
     is_lazy = block.is_paragraph and begins not in "#`~<-*+_" and not begins.isdigit()
     while block.items and column < block.items[-1] and not is_lazy:

@@ -19,13 +19,13 @@ from parachute.files.service import VaultFiles
 from parachute.security.keys.models import Caller
 
 _OVERDUE = timedelta(days=30)
-"""What was due earlier does not come into the inbox: an old vault would fill it with what nobody does any more."""
+"""Age beyond which a task stays out of the inbox: an old vault would fill it with what nobody does any more."""
 
 _WAITING = 50
 """Tasks that wait in the inbox at most: beside more nobody would see what else waits there."""
 
-_FRESH_SECONDS = 60.0
-"""So long the inbox takes what was found where nothing tells of changes: it is looked at twice a minute, night and day."""
+_FRESH_SECONDS, _WATCHED_SECONDS = 60.0, 600.0
+"""Longest time for which the inbox, which is read twice a minute, takes what was found; the latter where changes are told: one may be missed."""
 
 _TRIES = 20
 """Attempts at a file that others write all the time, such as a sync that is under way."""
@@ -103,7 +103,8 @@ class Tasks:
     async def waiting(self) -> Sequence[Task]:
         """The open tasks whose day has come, the last ones; error: Unavailable."""
         is_watched = self._watcher.is_on and self._watcher.problem is None
-        is_fresh = is_watched or self._clock.elapsed() - self._looked < _FRESH_SECONDS
+        longest = _WATCHED_SECONDS if is_watched else _FRESH_SECONDS
+        is_fresh = self._clock.elapsed() - self._looked < longest
         found = self._found if self._found is not None and is_fresh else await self._look()
         today = self._clock.today()
         first, last = (today - _OVERDUE).isoformat(), today.isoformat()

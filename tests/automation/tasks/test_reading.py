@@ -10,7 +10,7 @@ from parachute.automation.tasks.models import named
 from parachute.automation.tasks.reading import MOST_IN_A_FILE, marked, read_tasks
 
 DAY = date(2026, 12, 1)
-PIECES = (
+PIECES = [
     "- [ ] a",
     "- [x] b",
     "1. ",
@@ -26,8 +26,6 @@ PIECES = (
     "\r",
     "\n",
     "\r\n",
-)
-PIECES += (
     "due:2026-12-01",
     "📅 2026-02-30",
     "[due:: 2026-12-01]",
@@ -38,7 +36,7 @@ PIECES += (
     "[X]",
     "  ",
     "é",
-)
+]
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def test_they_are_listed_and_ticked_in_their_file(server: Desk) -> None:
     assert task == {"id": task["id"], **shown}
     assert server.tasks("?due=2026-12-23") == []
     body = {"id": task["id"], "done": True}
-    told = []
+    told: list[dict[str, Any]] = []
 
     def tick() -> bool:
         """Tick it once somebody follows, and wait until that is told."""

@@ -1,7 +1,6 @@
 """Tasks of a vault on a clock that the test sets: which are found, what a tick changes, and what waits in the inbox."""
 
 import os
-from collections.abc import Iterator
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any
@@ -79,7 +78,7 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path: Path, files: VaultFiles) -> Iterator[Desk]:
+def desk(tmp_path: Path, files: VaultFiles) -> Desk:
     return Desk(tmp_path, files)
 
 
