@@ -73,7 +73,7 @@ function Line({ task, reload }: { task: Task; reload: () => Promise<void> }) {
   return (
     <Row
       title={
-        <label class="option">
+        <label class="tick">
           <input
             type="checkbox"
             checked={task.done}
