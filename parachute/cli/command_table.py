@@ -33,6 +33,7 @@ SECTIONS = {
         "files": "List, read and write the files of your vault, and undo changes",
         "sync": "Keep a folder of this device the same as the vault of your computer",
         "save": "Save a page of the web as a note",
+        "tasks": "List, tick and untick the tasks in your notes and journal",
         "voice": "Turn recordings into text, and show what is missing for it",
         "suggestions": "Review suggestions from modules and agents",
     },

@@ -112,6 +112,7 @@ _TEXTS: dict[str, dict[str, str]] = {
     "push_repository": {"en": "An agent wants to use a repository", "de": "Ein Agent möchte ein Repository benutzen"},
     "push_spending": {"en": "A spending limit is nearly reached", "de": "Eine Ausgabengrenze ist fast erreicht"},
     "push_reminder": {"en": "A reminder", "de": "Eine Erinnerung"},
+    "push_task": {"en": "A task is due", "de": "Eine Aufgabe ist fällig"},
     "push_update": {"en": "An update did not succeed", "de": "Ein Update ist nicht gelungen"},
     "push_backup": {"en": "Something is wrong with your backup", "de": "Mit deinem Backup stimmt etwas nicht"},
     "push_problem": {"en": "This computer has a problem", "de": "Dieser Computer hat ein Problem"},

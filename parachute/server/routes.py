@@ -71,6 +71,7 @@ ROUTES = _table(
         "para": "modules.runtime.api",
         "scheduler": "automation.scheduled_agents.api",
         "reminders": "automation.reminders.api",
+        "tasks": "automation.tasks.api",
         "suggestions": "automation.triage.api automation.suggestions.api",
         "sandbox": "sandbox.image.api chat.runs.api:sandbox_router",
         "memory": "automation.memory.api",

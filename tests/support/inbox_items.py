@@ -143,6 +143,13 @@ ITEMS = (
         *("done", "in_an_hour", "tomorrow"),
         source="reminder",
     ),
+    _item(
+        "task",
+        EVIL,
+        {"text": EVIL, "due": "2026-12-01", "path": f"Notes/{EVIL}.md"},
+        *("done", "later"),
+        source="tasks",
+    ),
     _item("update", f"The update came back: {EVIL}", {"phase": "back", "since": [EVIL], "next": EVIL}, "hide"),
 )
 """Each has an id of its own."""

@@ -20,7 +20,18 @@ _SHOWN = 240
 
 _TITLE = 100
 _MOST_ACTIONS = 2
-_KINDS = {"problem", "question", "permission", "reminder", "suggestion", "update", "host", "repository", "spending"}
+_KINDS = {
+    "problem",
+    "question",
+    "permission",
+    "reminder",
+    "suggestion",
+    "task",
+    "update",
+    "host",
+    "repository",
+    "spending",
+}
 _INBOX = "/#/inbox"
 
 RUN = "run"

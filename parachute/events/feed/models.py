@@ -52,7 +52,7 @@ ALL = (
     Topic("schedule", "Scheduled agents and reminders.", "/api/scheduler", ("scheduler", "reminders")),
     Topic("workspaces", "Workspaces; id: of one.", "/api/workspaces", ("workspaces",), ("workspaces",)),
     Topic("network", "Hosts and repositories that were allowed or refused.", "/api/network", ("network", "git")),
-    Topic("files", "Files of the vault, by a device or a run.", "/api/ls", ("files", "memory", "write")),
+    Topic("files", "Files of the vault, by a device or a run.", "/api/ls", ("files", "memory", "tasks", "write")),
     Topic("voice", "Recordings that become text; id: of one.", "/api/voice", ("voice",)),
     Topic("imports", "Imports; id: of one.", "/api/imports", ("imports",), ("imports",)),
     Topic(
@@ -104,6 +104,7 @@ _BY_ITEM = {
     "prompt": "modules",
     "repository": "network",
     "skill": "skills",
+    "task": "files",
     "pairing": "bots",
     "delivery": "bots",
     "push_service": "keys",

@@ -1,5 +1,7 @@
 """The wing `files`: the vault for the owner's devices."""
 
+from parachute.automation.tasks.inbox import TasksSource
+from parachute.automation.tasks.service import Tasks
 from parachute.files.arriving import ArrivingFiles
 from parachute.files.conflicts.inbox import ConflictsSource
 from parachute.files.conflicts.store import ConflictStore
@@ -44,3 +46,11 @@ async def build_files(
     await lifecycle.start(files)
     await lifecycle.start(search.indexing)
     return files, arriving, search, sync, ArrivingVersions(storage.vault, sync), pages
+
+
+def build_tasks(installation: Installation, storage: Storage, events: EventServices, files: VaultFiles) -> Tasks:
+    """Build what finds the tasks in these files, and brings them into the inbox."""
+    inbox, clock = events.inbox, installation.clock
+    tasks = Tasks(storage.vault, installation.home.root, files, events.file_watcher, clock, inbox.changed)
+    inbox.add(TasksSource(tasks, clock))
+    return tasks

@@ -8,6 +8,7 @@ from msgspec.structs import fields
 from parachute.automation.suggestions.chats import ChatSuggestions
 from parachute.automation.suggestions.service import Suggestions
 from parachute.automation.suggestions.tools import AgentTools
+from parachute.automation.tasks.service import Tasks
 from parachute.base.services import ServiceRegistry
 from parachute.chat.runs.active import ActiveRuns
 from parachute.chat.runs.run import PersonsAgent
@@ -32,7 +33,7 @@ from parachute.server.composition.changes import build_changes
 from parachute.server.composition.chat import ChatServices, HistoryServices, build_chat, build_history
 from parachute.server.composition.connectors import ConnectorServices, build_connectors
 from parachute.server.composition.events import EventServices, build_events
-from parachute.server.composition.files import build_files
+from parachute.server.composition.files import build_files, build_tasks
 from parachute.server.composition.kill_switch import build_kill_switch
 from parachute.server.composition.lifecycle import Lifecycle
 from parachute.server.composition.llm import ModelServices, build_llm
@@ -79,6 +80,7 @@ class _Above(Struct, frozen=True, kw_only=True):
     automation: AutomationServices
     connectors: ConnectorServices
     files: tuple[VaultFiles, ArrivingFiles, FileSearch, VaultSync, ArrivingVersions, WebPages]
+    tasks: Tasks
     ops: OpsServices
     switch: KillSwitchService
 
@@ -199,6 +201,7 @@ async def _build_above(
         lifecycle,
     )
     files = await build_files(installation, storage, events, llm, sandbox, chat, lifecycle)
+    tasks = build_tasks(installation, storage, events, files[0])
     ops = await build_ops(
         installation, storage, events, below.examiner, llm, chat, history, suggestions, browsers, lifecycle
     )
@@ -217,7 +220,7 @@ async def _build_above(
         automation.curator,
         lifecycle,
     )
-    return _Above(automation=automation, connectors=connectors, files=files, ops=ops, switch=switch)
+    return _Above(automation=automation, connectors=connectors, files=files, tasks=tasks, ops=ops, switch=switch)
 
 
 def _offer(
@@ -233,6 +236,7 @@ def _offer(
     services.add(
         below.sessions.sessions, below.sessions.versions, conversations.suggestions, *above.files, above.switch
     )
+    services.add(above.tasks)
     wings: tuple[Struct, ...] = (below.events, below.llm, below.sandbox, below.modules, conversations.capabilities)
     wings += (conversations.networks, chat, conversations.history, automation, above.connectors, above.ops)
     for wing in wings:

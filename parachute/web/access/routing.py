@@ -215,6 +215,8 @@ RULES = (
     Rule("/api/read", "vault"),
     Rule("/api/write", "vault"),
     Rule("/api/files", "vault"),
+    # Lines of these files.
+    Rule("/api/tasks", "vault"),
     # The app's own copy of the journal.
     Rule("/api/sync", "daily"),
     Rule("/api/{module}", "{module}"),

@@ -63,3 +63,22 @@ def test_a_reminder_is_made_and_removed(person: Person, house: Household) -> Non
     assert [each["text"] for each in house.ask("GET", "/api/reminders")["reminders"]] == ["Take the bread out"]
     line.get_by_role("button", name="Remove").click()
     expect(line).to_have_count(0)
+
+
+@at_both_sizes
+def test_a_task_is_ticked_in_its_file_and_open_again(person: Person, house: Household, word: str) -> None:
+    file = house.computer.vault / "Notes" / f"{word}.md"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(f"# Bank\n\n- [ ] Call {word} 📅 2026-11-24\n")
+    page = person.open("schedule")
+    line = page.get_by_role("listitem").filter(has_text=f"Call {word}")
+    expect(line).to_contain_text("2026")
+    expect(line.get_by_role("link", name=f"Notes/{word}.md · Bank")).to_have_attribute(
+        "href", f"#/files/Notes?file={word}.md&line=3"
+    )
+    line.get_by_role("checkbox", name=f"Call {word}").click()
+    expect(line).to_have_count(0)
+    assert "- [x] Call" in file.read_text()
+    page.locator(".toast").get_by_role("button", name="Undo").click()
+    expect(line).to_have_count(1)
+    assert "- [ ] Call" in file.read_text()

@@ -160,6 +160,9 @@ async def call_files(call: Any, client: httpx2.AsyncClient) -> list[str]:
     await call("GET /api/read", query="?path=Shed/rake.md")
     await call("GET /api/files/search", query="?q=rake")
     await call("GET /api/files/download", query="?path=Shed/rake.md")
+    await call("PUT /api/write", {"path": "Shed/list.md", "content": "- [ ] Oil the rake"})
+    (task,) = (await call("GET /api/tasks", query="?path=Shed"))["tasks"]
+    assert (await call("POST /api/tasks/answer", {"id": task["id"], "done": True}))["done"]
     await call("POST /api/files/folders", {"path": "Shed/old"})
     await call("POST /api/files/move", {"path": "Shed/rake.md", "to": "Shed/old/rake.md"})
     await call("DELETE /api/files", query="?path=Shed")

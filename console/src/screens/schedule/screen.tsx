@@ -13,6 +13,7 @@ import { titles } from "./about";
 import type { Agent } from "./models";
 import { Reminders } from "./reminders";
 import { RunsDialog } from "./runs";
+import { Tasks } from "./tasks";
 import { t } from "./texts";
 
 export default function Schedule() {
@@ -47,6 +48,7 @@ export default function Schedule() {
         )}
       </Loaded>
       <Reminders />
+      {may("vault", "read") && <Tasks />}
       {shown && <RunsDialog agent={shown} onClose={() => setShown(undefined)} />}
     </Page>
   );
