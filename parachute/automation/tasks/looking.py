@@ -19,9 +19,6 @@ LARGEST = 1024 * 1024
 _MOST = 50_000
 """Tasks that are kept in memory, where each takes less than a kilobyte."""
 
-_SECONDS = 10.0
-"""So long new files are read for one question; a person waits meanwhile, and the next one goes on."""
-
 _ENDINGS = (".md", ".markdown")
 
 
@@ -33,11 +30,12 @@ class _Known(Struct, frozen=True):
 
 
 class Found(Struct, frozen=True):
-    """All tasks, the number of files that are too large, and whether there are more."""
+    """All tasks, the number of files that are too large, and whether there are more; `is_partial`: the next look finds more."""
 
     tasks: tuple[Task, ...] = ()
     left_out: int = 0
     is_cut: bool = False
+    is_partial: bool = False
 
 
 class Notes:
@@ -48,14 +46,14 @@ class Notes:
         self._clock = clock
         self._known: dict[str, _Known] = {}
 
-    def look(self) -> Found:
-        """The tasks of all files; error: OSError without a vault."""
+    def look(self, seconds: float) -> Found:
+        """The tasks of all files; new ones are read for so long, and the next look goes on. Error: OSError without a vault."""
         # Before the files are: what changes while they are looked at is read again.
-        now, until = time.time_ns(), self._clock.awake() + _SECONDS
+        now, until = time.time_ns(), self._clock.awake() + seconds
         marks = texts.marks(self._root, pictures=False)
         known: dict[str, _Known] = {}
         found: list[Task] = []
-        left_out, is_cut = 0, marks.problem is not None
+        left_out, is_cut, is_partial = 0, marks.problem is not None, False
         with Folder.open(self._root) as vault:
             for path, mark in marks.texts.items():
                 if not path.lower().endswith(_ENDINGS) or is_told_in_vault(path):
@@ -63,7 +61,7 @@ class Notes:
                 before = self._known.get(path)
                 if before is None or before.mark != mark:
                     if self._clock.awake() > until:
-                        is_cut = True
+                        is_partial = True
                         continue
                     is_settled = abs(now - texts.changed_at(mark)) > JUST_NOW_NS
                     before = _Known(mark if is_settled else "", _tasks_of(vault, path))
@@ -74,7 +72,7 @@ class Notes:
                     is_cut = True
                     break
         self._known = known
-        return Found(tuple(sorted(found[:_MOST], key=_order)), left_out, is_cut)
+        return Found(tuple(sorted(found[:_MOST], key=_order)), left_out, is_cut or is_partial, is_partial)
 
     def read(self, path: str) -> bytes:
         """The present content of a file; errors: OSError, InvalidInput."""

@@ -27,6 +27,9 @@ _WAITING = 50
 _FRESH_SECONDS, _WATCHED_SECONDS = 60.0, 600.0
 """Longest time for which the inbox, which is read twice a minute, takes what was found; the latter where changes are told: one may be missed."""
 
+_SECONDS, _ASIDE_SECONDS = 10.0, 0.5
+"""Longest time for which one look reads new files: while a person waits, and for the inbox, which comes back to it beside other work."""
+
 _TRIES = 20
 """Attempts at a file that others write all the time, such as a sync that is under way."""
 
@@ -105,7 +108,7 @@ class Tasks:
         is_watched = self._watcher.is_on and self._watcher.problem is None
         longest = _WATCHED_SECONDS if is_watched else _FRESH_SECONDS
         is_fresh = self._clock.elapsed() - self._looked < longest
-        found = self._found if self._found is not None and is_fresh else await self._look()
+        found = self._found if self._found is not None and is_fresh else await self._look(_ASIDE_SECONDS)
         today = self._clock.today()
         first, last = (today - _OVERDUE).isoformat(), today.isoformat()
         due = [each for each in found.tasks if not each.done and each.due is not None and first <= each.due <= last]
@@ -117,12 +120,12 @@ class Tasks:
         due = [each for each in due if later.get(each.id, today) <= today and folded(each.path) not in told]
         return due[-_WAITING:]
 
-    async def _look(self) -> Found:
+    async def _look(self, seconds: float = _SECONDS) -> Found:
         async with self._looking:
             self._looked, changes = self._clock.elapsed(), self._changes
-            found = await asyncio.to_thread(self._notes.look)
+            found = await asyncio.to_thread(self._notes.look, seconds)
             # What was told meanwhile may be missing in it.
-            self._found = found if changes == self._changes else None
+            self._found = found if changes == self._changes and not found.is_partial else None
         return found
 
     async def _handle_changes(self, _: frozenset[str]) -> None:
