@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from parachute.automation.tasks.reading import read_tasks
 from parachute.capabilities.mcp_servers.configuration import FILE, Configuration
 from parachute.chat.workspaces.declared import declared_workspaces
 from parachute.config.declared.file import VARIABLE, load
@@ -51,11 +52,19 @@ def _bots(text: str, folder: Path, patch: pytest.MonkeyPatch) -> None:
     assert BotConfiguration(folder).read().of("telegram").allowed_users == ["4711"]
 
 
+def _tasks(text: str, folder: Path, patch: pytest.MonkeyPatch) -> None:
+    assert [(each.text, str(each.due), each.done) for each in read_tasks(text)] == [
+        ("Call the bank", "2026-12-24", False),
+        ("Water the beans", "None", True),
+    ]
+
+
 LOADERS: dict[tuple[str, str], Callable[[str, Path, pytest.MonkeyPatch], None]] = {
     ("docs/mcp-servers.md", "json"): _mcp_file,
     ("docs/messengers.md", "yaml"): _bots,
     ("docs/nixos.md", "json"): _declaration,
     ("docs/nixos.md", "nix"): _nixos_configuration,
+    ("docs/reminders.md", "markdown"): _tasks,
 }
 
 ELSEWHERE = {
