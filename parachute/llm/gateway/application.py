@@ -216,13 +216,13 @@ class GatewayApplication:
                 async for part in parts_of(response, credential):
                     if reader:
                         reader.feed(part)
-                        endpoint.heard(reader.is_cut)
+                        # Before the agent reads it: it would ask for the rest.
+                        endpoint.paused |= request.is_bounded and reader.is_cut
                     await exchange.part(part)
                 # Before the end of the answer, so that the next request meets the limit.
                 complete, reader = reader, None
                 await self._account(request, complete, credential, exchange)
-                if complete:
-                    endpoint.heard(complete.is_cut)
+                endpoint.paused |= request.is_bounded and complete is not None and complete.is_cut
                 if response.status_code == 200:
                     endpoint.problem = None
                 await exchange.end()

@@ -76,11 +76,6 @@ class ModelEndpoint(Struct):
     closed: bool = False
     paused: bool = False
 
-    def heard(self, is_cut: bool) -> None:
-        """Refuse what follows an answer at its longest, before the agent reads it: it would ask for the rest."""
-        if is_cut and self.most_tokens:
-            self.paused = True
-
     @property
     def source(self) -> tuple[str, str]:
         """Return the asker of the model through it, as (kind, name) for the audit."""

@@ -39,7 +39,7 @@ class Request(Struct, frozen=True):
     """A checked request on its way to the provider; `model` is the one that counts, `most` what it may use.
 
     `unsaid` is what counts if it is broken off before the provider has said what it used. `instead_of` is why another one was
-    asked before.
+    asked before. `is_bounded`: its answer may have all the tokens of its endpoint, and no more.
     """
 
     endpoint: ModelEndpoint
@@ -51,6 +51,7 @@ class Request(Struct, frozen=True):
     most: Usage
     unsaid: Usage | None
     instead_of: Silent | None = None
+    is_bounded: bool = False
 
 
 class Requests:
@@ -99,6 +100,7 @@ class Requests:
             estimate(asked.size, tokens),
             unsaid,
             instead_of,
+            is_message and most == endpoint.most_tokens,
         )
 
     def _check(self, endpoint: ModelEndpoint, provider: Provider, model: str) -> None:

@@ -39,12 +39,17 @@ async def test_usage_is_counted(
 
 @pytest.mark.parametrize("stream", [True, False])
 async def test_an_answer_at_its_longest_is_the_last(installation: Installation, api: MessagesAPI, stream: bool) -> None:
-    api.script(text("Yes."), text("word " * 50).using(stop_reason="max_tokens"))
+    cut = text("word " * 50).using(stop_reason="max_tokens")
+    api.script(cut, text("Yes."), cut)
     endpoint = await installation.gateway.open("asked", asked_by=("cli", "owner"), most_tokens=100)
     async with agent(endpoint) as client:
-        asked = [await client.post("/v1/messages", json=question(stream=stream)) for _ in range(3)]
-    assert [each.status_code for each in asked] == [200, 200, 403]
-    assert len(api.requests) == 2
+        # The first is short because it was asked for so, as the agent's program does to try a login.
+        asked = [
+            await client.post("/v1/messages", json=question(stream=stream, max_tokens=most))
+            for most in (50, 4096, 4096, 4096)
+        ]
+    assert [each.status_code for each in asked] == [200, 200, 200, 403]
+    assert len(api.requests) == 3
 
 
 async def test_usage_survives_a_restart(installation: Installation, endpoint: ModelEndpoint, api: MessagesAPI) -> None:
