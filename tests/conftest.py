@@ -68,7 +68,7 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
             for log in sorted(installation.home.logs.glob("*.log")):
                 said = log.read_bytes()[-_LOGGED_BYTES:].decode(errors="replace")
                 report.sections.append((f"{installation.folder.name} {log.name}", said))
-            report.sections.append((f"{installation.folder.name} units", installation.failed_units()))
+            report.sections.append((f"{installation.folder.name} units", installation.restarted_units()))
     return report
 
 

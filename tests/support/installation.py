@@ -133,7 +133,7 @@ class Installation(ABC):
         code, out, err = shared_forks().run(arguments, environment, str(self.folder), "", COMMAND_SECONDS)
         return subprocess.CompletedProcess(arguments, code, out, err)
 
-    def failed_units(self) -> str:
+    def restarted_units(self) -> str:
         """Units that the supervisor has started again, and why, for the report of a failed test."""
         try:
             # In a thread of its own: this one may have an event loop.

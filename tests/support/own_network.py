@@ -20,30 +20,33 @@ _NEW_NETWORK = 0x4000_0000
 
 _libc = ctypes.CDLL(None)
 
-_networks: dict[bool, int] = {}
-"""Descriptors of the machine's network and of the worker's own, empty where there is none."""
 
+class OwnNetwork:
+    """A new network of this thread and of all that it starts, in which tests run that download nothing."""
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Move a worker, and all that it starts, into a new network, where this user may make one."""
-    if hasattr(config, "workerinput") and _is_permitted():
-        _networks[False] = _opened()
+    def __init__(self) -> None:
+        self._machine = _opened()
         _libc.unshare(_NEW_NETWORK)
         for command in _commands():
             subprocess.run(command.split(), check=True)
-        _networks[True] = _opened()
+        self._own = _opened()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+        """Leave a test that downloads something in the network of the machine."""
+        if not item.get_closest_marker("downloads"):
+            return (yield)
+        _libc.setns(self._machine, _NEW_NETWORK)
+        try:
+            return (yield)
+        finally:
+            _libc.setns(self._own, _NEW_NETWORK)
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Leave a test that downloads something in the network of the machine."""
-    if not _networks or not item.get_closest_marker("downloads"):
-        return (yield)
-    _libc.setns(_networks[False], _NEW_NETWORK)
-    try:
-        return (yield)
-    finally:
-        _libc.setns(_networks[True], _NEW_NETWORK)
+def pytest_configure(config: pytest.Config) -> None:
+    """Give a worker a network of its own, where this user may make one."""
+    if hasattr(config, "workerinput") and _is_permitted():
+        config.pluginmanager.register(OwnNetwork())
 
 
 def _opened() -> int:

@@ -60,11 +60,13 @@ class Notes:
                     continue
                 before = self._known.get(path)
                 if before is None or before.mark != mark:
-                    if self._clock.awake() > until:
+                    if self._clock.awake() < until:
+                        is_settled = abs(now - texts.changed_at(mark)) > JUST_NOW_NS
+                        before = _Known(mark if is_settled else "", _tasks_of(vault, path))
+                    else:
                         is_partial = True
-                        continue
-                    is_settled = abs(now - texts.changed_at(mark)) > JUST_NOW_NS
-                    before = _Known(mark if is_settled else "", _tasks_of(vault, path))
+                if before is None:
+                    continue
                 known[path] = before
                 left_out += before.tasks is None
                 found += before.tasks or ()

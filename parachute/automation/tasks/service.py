@@ -7,8 +7,9 @@ from datetime import date, timedelta
 from pathlib import Path
 
 from parachute.automation.tasks.looking import Found, Notes, text_of
-from parachute.automation.tasks.models import PutOff, Task, TaskList, named
+from parachute.automation.tasks.models import Task, TaskList, named
 from parachute.automation.tasks.reading import Written, marked
+from parachute.automation.tasks.store import PutOff
 from parachute.base.clock import Clock
 from parachute.base.errors import Conflict, InvalidInput
 from parachute.base.steering.judging import folded

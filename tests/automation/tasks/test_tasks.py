@@ -126,6 +126,18 @@ async def test_what_changes_and_goes_is_seen(desk: Desk) -> None:
     assert await desk.texts() == ""
 
 
+def test_a_look_that_ends_early_keeps_what_it_knows_and_the_next_one_goes_on(desk: Desk) -> None:
+    notes = looking.Notes(desk.vault, desk.clock)
+    desk.write("a.md", "- [ ] a\n")
+    assert [each.text for each in notes.look(10).tasks] == ["a"]
+    desk.write("a.md", "- [ ] changed\n")
+    desk.write("b.md", "- [ ] b\n")
+    early = notes.look(0)
+    assert ([each.text for each in early.tasks], early.is_cut, early.is_partial) == (["a"], True, True)
+    whole = notes.look(10)
+    assert ([each.text for each in whole.tasks], whole.is_cut, whole.is_partial) == (["changed", "b"], False, False)
+
+
 async def test_a_file_that_is_too_large_is_counted(desk: Desk) -> None:
     desk.write("a.md", "- [ ] a\n")
     desk.write("b.md", "- [ ] b\n" + "x" * looking.LARGEST)
